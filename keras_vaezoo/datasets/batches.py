@@ -1,0 +1,119 @@
+"""Batches of a Dataset for Keras: as tf.data, or as a PyDataset without TensorFlow."""
+
+import itertools
+
+import numpy as np
+
+from keras_vaezoo.datasets.lazy_images import LazyImages, RememberedImages
+
+
+class BatchPlan:
+    """Which rows stand in which batch of which epoch.
+
+    Args:
+        length: Number of rows.
+        batch_size: Rows in a batch; the last batch may be smaller.
+        shuffle: Whether every epoch visits all rows in an order of its own.
+        seed: Seed of those orders: order = permutation drawn from `(seed, epoch)`.
+        drop_remainder: Whether a smaller last batch is left out.
+    """
+
+    def __init__(self, length, batch_size, shuffle=True, seed=0, drop_remainder=False):
+        if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
+            raise ValueError(
+                f"`batch_size` must be a positive whole number. Received: batch_size={batch_size!r}"
+            )
+        if drop_remainder and batch_size > length:
+            raise ValueError(
+                f"With drop_remainder=True, {length} rows make no batch of {batch_size}. "
+                f"Choose a batch_size of at most {length}."
+            )
+        self.length = length
+        self.batch_size = int(batch_size)
+        self.shuffle = shuffle
+        self.seed = seed
+        self.drop_remainder = drop_remainder
+
+    def __len__(self):
+        full, rest = divmod(self.length, self.batch_size)
+        return full + (rest > 0 and not self.drop_remainder)
+
+    def order(self, epoch):
+        """Row numbers in the order in which `epoch` visits them."""
+        if not self.shuffle:
+            return np.arange(self.length)
+        return np.random.default_rng((self.seed, epoch)).permutation(self.length)
+
+    def rows(self, order, batch):
+        """Row numbers of one batch of an epoch's order."""
+        start = batch * self.batch_size
+        return order[start : start + self.batch_size]
+
+
+def _reader(dataset, labels, cache):
+    """A function from row numbers to `(images,)` or `(images, targets)`."""
+    targets = dataset.targets() if labels else None
+    images = dataset.images
+    if cache and isinstance(images, LazyImages):
+        images = RememberedImages(images)
+
+    def read(rows):
+        return (images[rows],) if targets is None else (images[rows], targets[rows])
+
+    return read
+
+
+def as_tf(dataset, plan, labels, cache, repeat, prefetch):
+    """See `Dataset.as_tf`."""
+    import tensorflow as tf
+
+    read = _reader(dataset, labels, cache)
+    example = read(np.zeros(1, np.int64))
+    dtypes = [tf.as_dtype(part.dtype) for part in example]
+    batch_dimension = plan.batch_size if plan.drop_remainder else None
+    shapes = [(batch_dimension, *part.shape[1:]) for part in example]
+    epochs = itertools.count()
+
+    def rows_of_epoch():
+        order = plan.order(next(epochs))
+        for batch in range(len(plan)):
+            yield plan.rows(order, batch)
+
+    def read_in_graph(rows):
+        parts = tf.numpy_function(read, [rows], dtypes, stateful=False)
+        for part, shape in zip(parts, shapes, strict=True):
+            part.set_shape(shape)
+        return tuple(parts) if labels else parts[0]
+
+    batches = tf.data.Dataset.from_generator(
+        rows_of_epoch, output_signature=tf.TensorSpec((None,), tf.int64)
+    )
+    batches = batches.apply(tf.data.experimental.assert_cardinality(len(plan)))
+    if repeat:
+        batches = batches.repeat()
+    return batches.map(read_in_graph).prefetch(prefetch or tf.data.AUTOTUNE)
+
+
+def as_pydataset(dataset, plan, labels, cache, **workers):
+    """See `Dataset.as_pydataset`."""
+    import keras
+
+    read = _reader(dataset, labels, cache)
+
+    class Batches(keras.utils.PyDataset):
+        def __init__(self):
+            super().__init__(**workers)
+            self._epoch = 0
+            self._order = plan.order(0)
+
+        def __len__(self):
+            return len(plan)
+
+        def __getitem__(self, batch):
+            return read(plan.rows(self._order, batch))
+
+        def on_epoch_end(self):
+            self._epoch += 1
+            self._order = plan.order(self._epoch)
+
+    return Batches()

@@ -1,0 +1,393 @@
+"""The base of all models: the only train_step, test_step and compute_loss of the package."""
+
+import contextlib
+import contextvars
+import dataclasses
+from typing import Any, NamedTuple
+
+import keras
+import numpy as np
+from keras import ops
+
+from keras_vaezoo import checks, likelihoods, sampling
+from keras_vaezoo.coefficients import Coefficients, CoefficientView
+from keras_vaezoo.divergences import gaussian_kl
+from keras_vaezoo.models.compilation import CompilationMixin
+from keras_vaezoo.models.contract import network_shapes, posterior_parameters
+from keras_vaezoo.models.trackers import PerExampleMean, Trackers, weight_name
+from keras_vaezoo.presets_io import PresetMixin
+
+_inside_step = contextvars.ContextVar("keras_vaezoo_inside_step", default=False)
+
+
+class Posterior(NamedTuple):
+    """Parameters of q(z|x), each `(M, d)`."""
+
+    mean: Any
+    log_variance: Any
+
+
+class Forward(NamedTuple):
+    """What a step's forward pass gives; evaluation draws `z` later, in `compute_loss`."""
+
+    mean: Any
+    log_variance: Any
+    z: Any = None
+    parameters: Any = None
+    reconstruction: Any = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Batch:
+    """What a method's terms are made of, all float32.
+
+    Attributes:
+        mean, log_variance: Parameters of q(z|x), `(M, d)`.
+        z: Draws from q(z|x), `(M, d)`; `(L M, d)` with L Monte-Carlo samples.
+        reconstruction: `-log p(x|z)` of each example in nats, `(M,)`.
+        kl: `KL(q(z|x) || N(0, I))` of each example in nats, `(M,)`.
+        coefficients: `{name: scalar}` as schedules give them, before the controllers act.
+        prior: A function that gives draws from N(0, I) of the shape of `z`.
+        training: Whether this is a training step.
+    """
+
+    mean: Any
+    log_variance: Any
+    z: Any
+    reconstruction: Any
+    kl: Any
+    coefficients: dict
+    prior: Any
+    training: bool
+
+
+class BaseVAE(CompilationMixin, PresetMixin, keras.Model):
+    """Base of the models: a functional `keras.Model` whose loss is a weighted sum of named terms.
+
+    `loss = SUM_k weight[k] mean(term[k]) + regularization`. Each term, each weight and the
+    layers' own regularisation are tracked by name. `call` and `predict` give the mean of
+    p(x|z) at the posterior mean.
+
+    Subclassing: set `terms` (names of the terms in the loss) and, if there are more numbers to
+    track, `measures`; pass a table `coefficients={term: value}` to `super().__init__`; fill in
+    `compute_terms(batch)`, which returns `{name: (M,) or scalar}` for every term and measure.
+    You may override `term_weights` (weights that are no plain coefficients),
+    `limit_coefficients` (limits that hold between coefficients) and `transform_posterior`
+    (e.g. clipping). Mirror your constructor's arguments in `get_config`.
+
+    Args:
+        encoder: Built `keras.Model`: `(batch, *input_shape)` -> `[mean, log_variance]`.
+        decoder: Built `keras.Model`: `(batch, latent_dim)` -> raw parameters of p(x|z).
+        likelihood: Name or `keras_vaezoo.likelihoods.Likelihood`. Default "bernoulli".
+        seed: Integer seed of the noise; `None` takes a random one.
+        samples: Monte-Carlo samples of z for each example in training (L). Default 1.
+        coefficients: `{name: value}` of the settable coefficients.
+        terms: Names of the terms, where they depend on arguments. Default: the class's `terms`.
+        controllers: `{name: control.Controller}` of coefficients controlled from the start.
+        name: Name of the model.
+
+    Raises:
+        ValueError: For networks that do not fit, an unknown likelihood, or samples < 1.
+    """
+
+    terms = ()
+    measures = ()
+    stochastic = True
+
+    def __init__(
+        self,
+        encoder,
+        decoder,
+        likelihood="bernoulli",
+        seed=None,
+        samples=1,
+        *,
+        coefficients,
+        terms=None,
+        controllers=None,
+        name=None,
+    ):
+        checks.check_positive_integer("samples", samples)
+        likelihood = likelihoods.get(likelihood)
+        shape, latent_dim = network_shapes(encoder, decoder, likelihood, not self.stochastic)
+        inputs = keras.Input(shape)
+        mean, _ = posterior_parameters(encoder(inputs))
+        super().__init__(inputs=inputs, outputs=likelihood(decoder(mean)), name=name)
+        self.encoder, self.decoder, self.likelihood = encoder, decoder, likelihood
+        self.latent_dim, self.samples, self.seed = latent_dim, samples, seed
+        self.sampling = sampling.Sampling(seed, name="sampling")
+        self.terms = tuple(terms or self.terms)
+        self.controllers = dict(controllers or {})
+        if self.stochastic and "kl" not in self.terms:
+            self.measures = (*self.measures, "kl")
+        tracked = (*self.terms, *self.measures)
+        self.loss_coefficients = Coefficients(coefficients, tracked, controllers)
+        self._mean = PerExampleMean()
+        settable = [n for n in coefficients if n not in self.terms]
+        elbo = ("elbo",) if self.stochastic else ()
+        self._trackers = Trackers((*tracked, *elbo), self.terms, settable, coefficients)
+
+    # What a method fills in -----------------------------------------------------------------
+
+    def compute_terms(self, batch):
+        """`{name: (M,) or scalar}` of every term and measure for a `Batch`."""
+        raise NotImplementedError
+
+    def term_weights(self, coefficients):
+        """`{term: weight}` from `{coefficient: value}`. Default: the coefficient of its name."""
+        return {term: coefficients[term] for term in self.terms}
+
+    def limit_coefficients(self, coefficients):
+        """Limits between coefficients, applied after the controllers. Default: none."""
+        return coefficients
+
+    def transform_posterior(self, mean, log_variance):
+        """Changes the encoder's output before sampling and encoding. Default: none."""
+        return mean, log_variance
+
+    # Using a model --------------------------------------------------------------------------
+
+    @property
+    def coefficients(self):
+        """Live mapping of the coefficients: reads floats, assignment writes the variables."""
+        return CoefficientView(self.loss_coefficients)
+
+    def encode(self, x, batch_size=256):
+        """Parameters of q(z|x).
+
+        Args:
+            x: Array `(n, *input_shape)`, or a dataset whose batches have that shape.
+            batch_size: Examples in one pass, for arrays. Default 256.
+
+        Returns:
+            Named tuple `(mean, log_variance)` of NumPy arrays, each `(n, latent_dim)`.
+        """
+        if hasattr(x, "shape"):
+            checks.check_batch(x, self.input_shape[1:])
+        outputs = self.encoder.predict(x, batch_size=batch_size, verbose=0)
+        posterior = self._posterior(outputs)
+        return Posterior(*(ops.convert_to_numpy(tensor) for tensor in posterior))
+
+    def decode(self, z, batch_size=256):
+        """Mean of p(x|z) for codes `z` `(n, latent_dim)`, as a NumPy array `(n, *input_shape)`."""
+        return ops.convert_to_numpy(self.likelihood(self._decoder_output(z, batch_size)))
+
+    def reconstruct(self, x, batch_size=256):
+        """Mean of p(x|z) at the posterior mean, `(n, *input_shape)`."""
+        return self.decode(self.encode(x, batch_size).mean, batch_size)
+
+    def sample(self, n, seed=None, mean=True):
+        """New data from the prior.
+
+        Args:
+            n: Number of examples.
+            seed: Integer seed, the same draws of z on every backend; `None` for fresh ones.
+            mean: Whether to give the mean of p(x|z) or a draw from it. Default `True`.
+
+        Returns:
+            Array `(n, *input_shape)`.
+        """
+        z = sampling.prior_samples(n, self.latent_dim, seed)
+        if mean:
+            return self.decode(z)
+        noise = np.random.default_rng(None if seed is None else [seed, 1])
+        return self.likelihood.draw(self._decoder_output(z), noise)
+
+    def control(self, name, controller, keep_state=False):
+        """Lets a `control.Controller` hold a coefficient, until `release(name)`."""
+        self.loss_coefficients.control(name, controller, keep_state)
+        self._refresh_functions()
+
+    def release(self, name):
+        """Takes the controller or schedule off a coefficient; its value stays as it is."""
+        self.loss_coefficients.release(name)
+        self._refresh_functions()
+
+    def summary(self, *args, **kwargs):
+        """Keras's summary, then the coefficients and what controls them."""
+        super().summary(*args, **kwargs)
+        show = kwargs.get("print_fn") or print
+        for name, value in self.coefficients.items():
+            held = ""
+            if self.loss_coefficients.enabled(name):
+                slot = self.loss_coefficients.slot(name)
+                term = self.loss_coefficients.measurable[int(slot["measured"])]
+                held = f", controlled: {term} at {slot['set_point']:g}"
+            show(f" coefficient {name} = {value:g}{held}")
+
+    # One step -------------------------------------------------------------------------------
+
+    def call(self, inputs, training=None, mask=None):
+        if not _inside_step.get():
+            return self._reconstruction(inputs, training)
+        mean, log_variance = self._posterior(self.encoder(inputs, training=training))
+        z = mean
+        if training and self.stochastic:
+            z = self.sampling.posterior(self._repeated(mean), self._repeated(log_variance))
+        if not training and self._compile_metrics is None:
+            return Forward(mean, log_variance)
+        parameters = self.decoder(z, training=training)
+        # JAX maps no weights into compute_metrics: what it needs is made here.
+        reconstruction = None if self._compile_metrics is None else self.likelihood(parameters)
+        return Forward(mean, log_variance, z, parameters, reconstruction)
+
+    def train_step(self, *args):
+        *state, data = args
+        with _step():
+            return super().train_step(*state, self.prepared(data))
+
+    def test_step(self, *args):
+        *state, data = args
+        with _step():
+            return super().test_step(*state, self.prepared(data))
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        size = ops.shape(x)[0]
+        first_row = ops.convert_to_tensor(self._trackers.row_counter.count)
+        coefficients = self.loss_coefficients.current(scheduled_for_training=training)
+        batch = self._batch(y, y_pred, first_row, coefficients, training)
+        values = self.compute_terms(batch)
+        values = {
+            name: ops.broadcast_to(ops.cast(values[name], "float32"), (size,))
+            for name in (*self.terms, *self.measures)
+        }
+        means = {name: self._mean.mean(v, sample_weight) for name, v in values.items()}
+        if training:
+            coefficients = self._controlled(coefficients, means)
+        weights = self.term_weights(coefficients)
+        regularization = sum((ops.sum(ops.cast(t, "float32")) for t in self.losses), ops.zeros(()))
+        regularization = ops.broadcast_to(regularization, (size,))
+        loss = sum(weights[term] * means[term] for term in self.terms)
+        self._track(batch, values, weights, coefficients, regularization, sample_weight)
+        return loss + self._mean.mean(regularization)
+
+    def compute_metrics(self, x, y, y_pred, sample_weight=None):
+        if isinstance(y_pred, Forward):
+            y_pred = y_pred.reconstruction
+        if y is None or self.target == "input":
+            y = x
+        return super().compute_metrics(x, y, y_pred, sample_weight)
+
+    @property
+    def metrics(self):
+        if not hasattr(self, "_trackers"):
+            return super().metrics
+        return super().metrics + self._trackers.visible(self.loss_coefficients.enabled)
+
+    # Parts of the step ----------------------------------------------------------------------
+
+    def _batch(self, target, forward, first_row, coefficients, training):
+        mean, log_variance, z, parameters, _ = forward
+        rows = ops.shape(mean)[0]
+
+        def evaluation_draws(offset):
+            noise = sampling.evaluation_rows(first_row, rows, 2 * self.latent_dim)
+            return noise[:, offset : offset + self.latent_dim]
+
+        if training:
+            target = self._repeated(target)
+        else:
+            z = mean
+            if self.stochastic:
+                z = mean + ops.exp(0.5 * log_variance) * evaluation_draws(0)
+            parameters = self.decoder(z, training=False)
+        nll = self.likelihood.nll(target, parameters)
+        if training and self.samples > 1:
+            nll = ops.mean(ops.reshape(nll, (self.samples, -1)), axis=0)
+        kl = gaussian_kl(mean, log_variance) if self.stochastic else None
+
+        def prior():
+            if training:
+                return self.sampling.prior(ops.shape(z))
+            return evaluation_draws(self.latent_dim)
+
+        return Batch(mean, log_variance, z, nll, kl, coefficients, prior, training)
+
+    def _controlled(self, coefficients, means):
+        measured = ops.stop_gradient(ops.stack([means[n] for n in (*self.terms, *self.measures)]))
+        measured = _sum_over_replicas(measured)
+        return self.loss_coefficients.update(coefficients, measured, self.limit_coefficients)
+
+    def _track(self, batch, values, weights, coefficients, regularization, sample_weight):
+        means = self._trackers.means
+        for name, value in values.items():
+            means[name].update_state(value, sample_weight)
+        if self.stochastic:
+            means["elbo"].update_state(-batch.reconstruction - batch.kl, sample_weight)
+        means["regularization"].update_state(regularization)
+        settable = [n for n in coefficients if n not in self.terms]
+        scalars = {weight_name(term): weights[term] for term in self.terms}
+        scalars |= {name: coefficients[name] for name in settable}
+        for name, value in scalars.items():
+            means[name].update_state(ops.broadcast_to(value, ops.shape(regularization)))
+        for name, fields in self._trackers.last.items():
+            if self.loss_coefficients.enabled(name):
+                fields["value"].update_state(coefficients[name])
+                for field in ("set_point", "error"):
+                    fields[field].update_state(self.loss_coefficients.state_tensor(name, field))
+
+    def _posterior(self, outputs):
+        mean, log_variance = posterior_parameters(outputs)
+        mean = ops.cast(mean, "float32")
+        log_variance = None if log_variance is None else ops.cast(log_variance, "float32")
+        return self.transform_posterior(mean, log_variance)
+
+    def _repeated(self, tensor):
+        if self.samples == 1 or tensor is None:
+            return tensor
+        return ops.tile(tensor, (self.samples, *[1] * (len(tensor.shape) - 1)))
+
+    def _reconstruction(self, inputs, training):
+        mean, _ = self._posterior(self.encoder(inputs, training=training))
+        return self.likelihood(self.decoder(mean, training=training))
+
+    def _decoder_output(self, z, batch_size=256):
+        z = np.asarray(ops.convert_to_numpy(z), "float32")
+        if z.ndim != 2 or z.shape[1] != self.latent_dim:
+            raise ValueError(
+                f"z must have shape (n, {self.latent_dim}). Received: shape={z.shape}"
+            )
+        return ops.convert_to_tensor(self.decoder.predict(z, batch_size=batch_size, verbose=0))
+
+    # Files ----------------------------------------------------------------------------------
+
+    def get_config(self):
+        serialize = keras.saving.serialize_keras_object
+        return {
+            "name": self.name,
+            "encoder": serialize(self.encoder),
+            "decoder": serialize(self.decoder),
+            "likelihood": serialize(self.likelihood),
+            "seed": self.seed,
+            "samples": self.samples,
+            "controllers": {name: serialize(c) for name, c in self.controllers.items()},
+        }
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        config = dict(config)
+        for key, value in config.items():
+            if isinstance(value, dict):
+                config[key] = keras.saving.deserialize_keras_object(value, custom_objects)
+        return cls(**config)
+
+
+@contextlib.contextmanager
+def _step():
+    token = _inside_step.set(True)
+    try:
+        yield
+    finally:
+        _inside_step.reset(token)
+
+
+def _sum_over_replicas(values):
+    """Sum over the replicas of `tf.distribute`: of means scaled by their number, the mean."""
+    if keras.backend.backend() != "tensorflow":
+        return values
+    import tensorflow as tf
+
+    context = tf.distribute.get_replica_context()
+    if context is None or context.num_replicas_in_sync == 1:
+        return values
+    return context.all_reduce(tf.distribute.ReduceOp.SUM, values)

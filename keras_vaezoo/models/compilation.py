@@ -1,0 +1,173 @@
+"""Compiling, the checks before training, and what a file keeps of them."""
+
+import warnings
+
+import keras
+from keras.utils import unpack_x_y_sample_weight
+
+from keras_vaezoo import checks
+
+TARGETS = ("input", "y")
+_TORCH_OPTIMIZERS = "keras.src.backend.torch.optimizers"
+
+
+class CompilationMixin:
+    """Keras's training interface with checks of the input and a choice of target."""
+
+    target = "input"
+    _warned_of_target = False
+
+    def compile(self, optimizer="adam", target="input", jit_compile="auto", **kwargs):
+        """Keras's `compile`, without a loss: the objective is the model's own.
+
+        Args:
+            optimizer: Name or `keras.optimizers.Optimizer`. Default "adam" (rate 1e-3).
+            target: What is reconstructed: "input" (labels are ignored) or "y" (denoising:
+                `fit(noisy, clean)`). Default "input".
+            jit_compile: As in Keras. Default "auto".
+            **kwargs: Keras's others: metrics, weighted_metrics, run_eagerly,
+                steps_per_execution, auto_scale_loss.
+
+        Raises:
+            ValueError: For a loss, an unknown target, or metrics with more than one
+                Monte-Carlo sample.
+        """
+        if kwargs.pop("loss", None) is not None or kwargs.pop("loss_weights", None) is not None:
+            raise ValueError(
+                "The objective is the model's own; set its weights through model.coefficients. "
+                "Received: a loss or loss_weights in compile()"
+            )
+        if target not in TARGETS:
+            raise ValueError(f"target must be one of {list(TARGETS)}. Received: target={target!r}")
+        metrics = kwargs.get("metrics") or kwargs.get("weighted_metrics")
+        if metrics and self.samples > 1:
+            raise ValueError(
+                "compile(metrics=...) takes one Monte-Carlo sample. Received: metrics with "
+                f"samples={self.samples}"
+            )
+        super().compile(optimizer=optimizer, jit_compile=jit_compile, **kwargs)
+        self.target = target
+        # Keras stores the resolved value: a file from JAX would start torch.compile for minutes.
+        self._compile_config.config["jit_compile"] = jit_compile
+
+    def get_compile_config(self):
+        if not self.compiled:
+            return {}
+        config = _portable(super().get_compile_config())
+        for key in ("loss", "loss_weights"):
+            config.pop(key, None)
+        return {**config, "target": self.target}
+
+    def compile_from_config(self, config):
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        if self.optimizer is not None and self.built:
+            self.optimizer.build(self.trainable_variables)
+
+    def fit(self, x=None, y=None, *args, sample_weight=None, validation_data=None, **kwargs):
+        """Keras's `fit`; the data are checked before any work starts.
+
+        Args:
+            x: Array `(n, *input_shape)`, tf.data.Dataset, PyDataset, DataLoader of tuples, or
+                generator, floating point and in the likelihood's range.
+            y: Ignored with `target="input"` (labels); reconstructed with `target="y"`.
+            *args: Keras's others, in its order.
+            sample_weight: `(n,)` weights of the examples.
+            validation_data: As in Keras; `(x,)` or `x` alone do too.
+            **kwargs: Keras's others.
+
+        Returns:
+            Keras's History: loss, terms, elbo, weights.
+
+        Raises:
+            ValueError: For integer, empty, NaN, infinite or out-of-range data, or another shape.
+        """
+        y = self._checked(x, y, sample_weight)
+        if isinstance(validation_data, (tuple, list)):
+            x_val, y_val, weight = unpack_x_y_sample_weight(tuple(validation_data))
+            y_val = self._checked(x_val, y_val, weight)
+            y_val = x_val if y_val is None else y_val
+            validation_data = (x_val, y_val) if weight is None else (x_val, y_val, weight)
+        elif hasattr(validation_data, "dtype"):
+            self._checked(validation_data, None, None)
+            validation_data = (validation_data, validation_data)
+        elif validation_data is not None:
+            checks.check_data(validation_data, None, *self._expected())
+        return super().fit(
+            x, y, *args, sample_weight=sample_weight, validation_data=validation_data, **kwargs
+        )
+
+    def evaluate(self, x=None, y=None, *args, sample_weight=None, **kwargs):
+        """Keras's `evaluate`: the loss and every term on fixed noise, with no state changed."""
+        # fit() passes no data of its own here when it evaluates a cached dataset.
+        if x is not None and not kwargs.get("_use_cached_eval_dataset"):
+            y = self._checked(x, y, sample_weight)
+        return super().evaluate(x, y, *args, sample_weight=sample_weight, **kwargs)
+
+    def train_on_batch(self, x, y=None, sample_weight=None, **kwargs):
+        y = self._checked(x, y, sample_weight)
+        return super().train_on_batch(x, y, sample_weight=sample_weight, **kwargs)
+
+    def test_on_batch(self, x, y=None, sample_weight=None, **kwargs):
+        y = self._checked(x, y, sample_weight)
+        return super().test_on_batch(x, y, sample_weight=sample_weight, **kwargs)
+
+    def prepared(self, data):
+        """`(x, target, sample_weight)` of one batch, checked while the step is traced."""
+        x, y, sample_weight = unpack_x_y_sample_weight(data)
+        shape, _ = self._expected()
+        checks.check_batch(x, shape)
+        if self.target == "input":
+            return x, x, sample_weight
+        if y is None:
+            raise ValueError("target='y' needs y in every batch. Received: y=None")
+        checks.check_batch(y, shape, "y")
+        return x, y, sample_weight
+
+    def _expected(self):
+        return tuple(self.input_shape[1:]), self.likelihood.value_range
+
+    def _checked(self, x, y, sample_weight):
+        """Checks what the user passed and gives the `y` to hand to Keras."""
+        in_memory = hasattr(x, "dtype")
+        if self.target == "y" and in_memory and y is None:
+            raise ValueError("target='y' needs fit(x, y). Received: y=None")
+        if sample_weight is not None and tuple(sample_weight.shape) != (x.shape[0],):
+            raise ValueError(
+                f"sample_weight must have shape ({x.shape[0]},). Received: "
+                f"shape={tuple(sample_weight.shape)}"
+            )
+        if self.target == "y":
+            checks.check_data(x, y if in_memory else None, *self._expected())
+            return y
+        checks.check_data(x, None, *self._expected())
+        if y is not None and tuple(getattr(y, "shape", ())) == tuple(getattr(x, "shape", (0,))):
+            self._warn_of_ignored_target()
+        # Keras drops sample_weight without a word when there is no y.
+        return x if sample_weight is not None else None
+
+    def _warn_of_ignored_target(self):
+        if not self._warned_of_target:
+            self._warned_of_target = True
+            warnings.warn(
+                "y has the shape of x but is ignored: compile(target='y') reconstructs it.",
+                stacklevel=4,
+            )
+
+    def _refresh_functions(self):
+        """Compiles the steps anew: which metrics are shown is part of them."""
+        self.test_function = None
+        if getattr(self, "train_function", None) is not None:
+            self.make_train_function(force=True)
+
+
+def _portable(config):
+    """A config whose optimizers load on every backend."""
+    if isinstance(config, dict):
+        config = {key: _portable(value) for key, value in config.items()}
+        if str(config.get("module", "")).startswith(_TORCH_OPTIMIZERS):
+            config["module"] = "keras.optimizers"
+            config["class_name"] = config["class_name"].removeprefix("Torch")
+            config["registered_name"] = None
+    elif isinstance(config, list):
+        config = [_portable(value) for value in config]
+    return config

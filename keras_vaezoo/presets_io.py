@@ -1,0 +1,184 @@
+"""Preset directories: config.json, metadata.json with a checksum, model.weights.h5.
+
+The layout also loads with `keras.saving.load_model(directory)`. The optimizer is left out.
+Nothing of a directory is used before its files were checked.
+"""
+
+import hashlib
+import json
+import pathlib
+import shutil
+import tempfile
+
+import keras
+
+CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
+_OWN = "keras_vaezoo>"
+
+
+class PresetMixin:
+    """`from_preset` and `save_to_preset` of the models."""
+
+    def save_to_preset(self, directory, metadata=None):
+        """Writes config, metadata and weights (no optimizer) into a directory.
+
+        Args:
+            directory: Path; it may exist, files of an older preset in it are replaced.
+            metadata: JSON-ready dict that is stored beside the checksum. Default: nothing.
+        """
+        write(self, directory, metadata)
+
+    @classmethod
+    def from_preset(cls, preset, **overrides):
+        """Loads a model from the zoo or from a preset directory.
+
+        Args:
+            preset: A name in `keras_vaezoo.presets()`, or a path (a string with a separator, or
+                a `pathlib.Path`).
+            **overrides: `coefficient=value` pairs that win over the stored ones, and `name`.
+
+        Returns:
+            A model, not compiled, ready to encode, sample and fine-tune.
+
+        Raises:
+            ValueError: For an unknown preset, a preset of another class, a missing or altered
+                file, or a config that names a class of another package.
+
+        Example:
+
+        ```python
+        model = keras_vaezoo.VAE.from_preset("runs/my_vae")
+        ```
+        """
+        model = read(locate(preset), expected_class=cls)
+        for name, value in overrides.items():
+            model.coefficients[name] = value
+        return model
+
+
+def write(model, directory, metadata=None):
+    """Writes a preset: all files are made aside first, so none is left half-written."""
+    directory = pathlib.Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=directory, prefix=".writing_") as aside:
+        aside = pathlib.Path(aside)
+        config = keras.saving.serialize_keras_object(model)
+        config.pop("compile_config", None)
+        (aside / CONFIG).write_text(json.dumps(config, indent=2))
+        keras.saving.save_weights(model, aside / WEIGHTS, objects_to_skip=skipped(model))
+        record = {
+            **(metadata or {}),
+            "keras_version": keras.__version__,
+            "weights_sha256": sha256(aside / WEIGHTS),
+        }
+        (aside / METADATA).write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
+        for name in (WEIGHTS, CONFIG, METADATA):
+            shutil.move(aside / name, directory / name)
+
+
+def read(directory, expected_class=None):
+    """Reads a preset after checking its files, its checksum and the classes it names."""
+    directory = pathlib.Path(directory)
+    for name in (CONFIG, METADATA, WEIGHTS):
+        if not (directory / name).is_file():
+            raise ValueError(f"The preset {str(directory)!r} has no file {name}.")
+    config = _json(directory / CONFIG)
+    _refuse_foreign_classes(config, directory / CONFIG)
+    metadata = read_metadata(directory)
+    expected, found = metadata.get("weights_sha256"), sha256(directory / WEIGHTS)
+    if expected != found:
+        raise ValueError(
+            f"{str(directory / WEIGHTS)!r} is damaged or was altered. Expected sha256 {expected}, "
+            f"found {found}. Fetch or save the preset again."
+        )
+    registered = config.get("registered_name", "")
+    kind = keras.saving.get_registered_object(registered)
+    if expected_class is not None and not (
+        isinstance(kind, type) and issubclass(kind, expected_class)
+    ):
+        raise ValueError(
+            f"The preset {str(directory)!r} holds a {registered.removeprefix(_OWN)}, not a "
+            f"{expected_class.__name__}. Use keras_vaezoo.from_preset({str(directory)!r})."
+        )
+    model = keras.saving.deserialize_keras_object(config)
+    model.load_weights(directory / WEIGHTS, objects_to_skip=skipped(model))
+    return model
+
+
+def read_metadata(directory):
+    """The metadata of a preset as a dict."""
+    return _json(pathlib.Path(directory) / METADATA)
+
+
+def skipped(model):
+    """What a preset leaves out: the optimizer and what the model itself names."""
+    parts = list(getattr(model, "left_out_of_presets", ()))
+    if getattr(model, "optimizer", None) is not None:
+        parts.append(model.optimizer)
+    return parts
+
+
+def zoo_directory():
+    """The folder of presets: inside an installed package, or beside pyproject.toml."""
+    package = pathlib.Path(__file__).parent
+    inside, beside = package / "zoo_weights", package.parent / "zoo_weights"
+    if not inside.is_dir() and (package.parent / "pyproject.toml").is_file():
+        return beside
+    return inside
+
+
+def names():
+    """Names of the presets in the zoo: the folders that hold a config, sorted."""
+    folder = zoo_directory()
+    return sorted(path.parent.name for path in folder.glob(f"*/{CONFIG}"))
+
+
+def locate(preset):
+    """The directory of a preset name or path."""
+    if isinstance(preset, pathlib.PurePath):
+        return preset
+    if not isinstance(preset, str):
+        raise ValueError(f"preset must be a name or a path. Received: {preset!r}")
+    if "/" in preset or "\\" in preset:
+        return pathlib.Path(preset)
+    if preset in names():
+        return zoo_directory() / preset
+    raise ValueError(
+        f"There is no preset {preset!r}; the zoo has {names()}. For a directory pass a "
+        "pathlib.Path, or a string with a separator such as './my_preset'."
+    )
+
+
+def sha256(path):
+    """Hexadecimal sha256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _json(path):
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{str(path)!r} is not valid JSON: {error}") from error
+
+
+def _refuse_foreign_classes(config, path):
+    """Walks a config and refuses any class that is not of Keras or of this package."""
+    if isinstance(config, list):
+        for item in config:
+            _refuse_foreign_classes(item, path)
+    if not isinstance(config, dict):
+        return
+    if "class_name" in config:
+        name, module = str(config["class_name"]), config.get("module") or ""
+        of_keras = module == "keras" or module.startswith("keras.")
+        own = str(config.get("registered_name") or "").startswith(_OWN)
+        # Keras writes tensors, tuples and shapes as dunder names without a module.
+        is_data = name.startswith("__") and not module and name != "__lambda__"
+        if not (of_keras or own or is_data):
+            raise ValueError(
+                f"{str(path)!r} names a class of another package: {module}.{name}. Presets may "
+                "only hold classes of keras and keras_vaezoo; nothing was loaded."
+            )
+    for value in config.values():
+        _refuse_foreign_classes(value, path)

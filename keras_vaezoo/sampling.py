@@ -1,0 +1,134 @@
+"""Random draws of the models: the reparameterised posterior, the prior, permuted codes.
+
+Each layer here owns one `SeedGenerator` and saves its state, so a resumed run goes on with the
+noise that the unbroken run would have drawn.
+"""
+
+import functools
+
+import keras
+import numpy as np
+from keras import ops
+
+EVALUATION_ROWS = 4096
+
+
+class ReplicaSeedGenerator(keras.random.SeedGenerator):
+    """A seed generator that gives each replica of a `tf.distribute` strategy its own noise."""
+
+    def next(self, ordered=True):
+        seed = super().next(ordered=ordered)
+        replica = _replica_id()
+        if replica is None:
+            return seed
+        offset = ops.stack([ops.cast(replica, seed.dtype) * 1_000_003, ops.zeros((), seed.dtype)])
+        return seed + offset
+
+
+def _replica_id():
+    if keras.backend.backend() != "tensorflow":
+        return None
+    import tensorflow as tf
+
+    context = tf.distribute.get_replica_context()
+    if context is None or context.num_replicas_in_sync == 1:
+        return None
+    return context.replica_id_in_sync_group
+
+
+class SeededLayer(keras.layers.Layer):
+    """A float32 layer with one seed generator whose state is saved with the weights."""
+
+    def __init__(self, seed=None, **kwargs):
+        super().__init__(dtype="float32", **kwargs)
+        self.seed_generator = ReplicaSeedGenerator(seed)
+        self.built = True
+
+    def save_own_variables(self, store):
+        state = ops.convert_to_numpy(self.seed_generator.state)
+        store["seed_state"] = np.asarray(state, "int64")
+
+    def load_own_variables(self, store):
+        state = np.asarray(store["seed_state"])
+        self.seed_generator.state.assign(state.astype(self.seed_generator.state.dtype))
+
+
+class Sampling(SeededLayer):
+    """Reparameterised draws `z = mean + exp(log_variance / 2) eps`, `eps ~ N(0, I)`.
+
+    Kingma and Welling (2014), Section 2.4. Computed in float32 under every dtype policy.
+
+    Args:
+        seed: Integer seed of the noise; `None` takes a random one.
+    """
+
+    def posterior(self, mean, log_variance):
+        """One draw from each posterior `N(mean, exp(log_variance))`, shape `(M, d)`."""
+        return mean + ops.exp(0.5 * log_variance) * self.prior(ops.shape(mean))
+
+    def prior(self, shape):
+        """Draws from the prior `N(0, I)`."""
+        return keras.random.normal(shape, dtype="float32", seed=self.seed_generator)
+
+
+class CodePermutation(SeededLayer):
+    """Permutes each latent dimension over the batch on its own (Kim and Mnih 2018, Algorithm 1).
+
+    The result has the marginals of the codes, independent of one another.
+    """
+
+    def call(self, z):
+        keys = keras.random.uniform(ops.shape(z), seed=self.seed_generator, dtype="float32")
+        return ops.take_along_axis(z, ops.argsort(keys, axis=0), axis=0)
+
+
+def clip_by_latent_norm(mean, clip):
+    """Latent clipping of mu-VAE: `mu min(1, c sqrt(d) / ||mu||_2)` for each example.
+
+    A tool for any method: put it on the posterior means before sampling.
+
+    Args:
+        mean: Posterior means, `(M, d)`.
+        clip: The bound `c` in units of `sqrt(d)`; the paper uses 3 and 6. `None` returns `mean`.
+
+    Returns:
+        Means of Euclidean norm at most `c sqrt(d)`, same shape.
+
+    Raises:
+        ValueError: If `clip` is not positive.
+
+    Example:
+
+    >>> clip_by_latent_norm(np.array([[30.0, 40.0]]), clip=1.0)   # norm sqrt(2)
+    """
+    if clip is None:
+        return mean
+    if not clip > 0:
+        raise ValueError(f"clip must be a positive number or None. Received: clip={clip!r}")
+    mean = ops.convert_to_tensor(mean)
+    bound = clip * mean.shape[-1] ** 0.5
+    square = ops.sum(ops.square(mean), axis=-1, keepdims=True)
+    outside = square > bound**2
+    # The root is taken of a safe value where nothing is clipped: its gradient at 0 is infinite.
+    norm = ops.sqrt(ops.where(outside, square, bound**2))
+    return mean * ops.where(outside, bound / norm, 1.0)
+
+
+@functools.lru_cache(maxsize=8)
+def evaluation_noise(columns):
+    """The fixed table of standard normal noise that evaluation draws from, `(4096, columns)`."""
+    table = np.random.default_rng(20141114).standard_normal((EVALUATION_ROWS, columns))
+    return table.astype("float32")
+
+
+def evaluation_rows(first, count, columns):
+    """Rows `first ... first + count - 1` of the evaluation noise, counted modulo its length."""
+    index = ops.arange(count, dtype="int32") + ops.cast(first, "int32")
+    return ops.take(ops.convert_to_tensor(evaluation_noise(columns)), index % EVALUATION_ROWS, 0)
+
+
+def prior_samples(count, latent_dim, seed=None):
+    """Draws from N(0, I) in NumPy, the same on every backend: `(count, latent_dim)` float32."""
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+        raise ValueError(f"The number of samples must be a positive integer. Received: {count!r}")
+    return np.random.default_rng(seed).standard_normal((count, latent_dim)).astype("float32")
