@@ -1,260 +1,151 @@
-"""Closed-loop control of the coefficients of a loss: rules, schedules and their state.
+"""Closed-loop control of the coefficients of a loss: the rule, and the controller that has one.
 
-One pure update rule, written over rows, serves both the standalone `Controller` and the bank of
-slots that every model owns (`coefficients.Coefficients`). All state lives in float32 variables.
+One pure update rule, written over n controllers at once, serves both the standalone `Controller`
+and the slots that every model owns (`coefficients.Coefficients`). State lives in float32
+variables, one row a field and one column a controller.
 """
-
-import dataclasses
-import math
 
 import keras
 import numpy as np
 from keras import ops
 
 from keras_vaezoo.likelihoods import PACKAGE
+from keras_vaezoo.schedules import SCHEDULE_FIELDS, Schedule, as_schedule, is_number, scheduled
 
-SCHEDULES = ("constant", "linear", "cosine", "cyclic", "staircase")
+__all__ = ["Controller", "Schedule"]
+
 RULES = ("positional", "incremental")
+# The rule of a subclass with its own `update`, as a slot stores it.
+OWN_RULE = len(RULES)
 
+_GAINS = ("kp", "ki", "kd")
 SETTINGS = (
     "enabled",
     "measured",
     "rule",
     "action",
-    "kp",
-    "ki",
-    "kd",
+    *_GAINS,
     "minimum",
     "maximum",
     "average",
-    "kind",
-    "start",
-    "end",
-    "first_step",
-    "length",
-    "increment",
+    *SCHEDULE_FIELDS,
 )
 STATE = ("integral", "previous_error", "updates", "moving_average", "set_point", "error")
 
 
-@keras.saving.register_keras_serializable(PACKAGE)
-@dataclasses.dataclass(frozen=True)
-class Schedule:
-    """A value that changes with the training step.
-
-    With `t = (step - first_step) / length`, held in [0, 1] but for `"cyclic"`:
-    linear `start + (end - start) t`; cosine `start + (end - start) (1 - cos(pi t)) / 2`;
-    cyclic: rises linearly for the first half of each period of `length` steps and stays at
-    `end` for the second half (Fu et al. 2019); staircase: `start + increment` for every whole
-    `length` steps, up to `end` (ControlVAE's set point: 0.5, +0.15 every 5,000 steps).
-
-    Args:
-        kind: One of "constant", "linear", "cosine", "cyclic", "staircase".
-        start: Value at the start, in the unit of what is scheduled.
-        end: Value at the end. Default: `start`.
-        length: Duration, period or stair in training steps. Default 1.
-        increment: Height of one stair; only for "staircase".
-        first_step: Step at which the schedule sets in. Default 0.
-
-    Raises:
-        ValueError: For an unknown kind, a length below 1, or values that are not finite.
-
-    Example:
-
-    >>> Schedule("staircase", start=0.5, end=18.0, increment=0.15, length=5000)
-    >>> Schedule("linear", start=0.0, end=1.0, length=2000)(1000)
-    0.5
-    """
-
-    kind: str
-    start: float
-    end: float | None = None
-    length: float = 1
-    increment: float = 0.0
-    first_step: int = 0
-
-    def __post_init__(self):
-        if self.kind not in SCHEDULES:
-            raise ValueError(f"kind must be one of {list(SCHEDULES)}. Received: kind={self.kind!r}")
-        if self.end is None:
-            object.__setattr__(self, "end", self.start)
-        for name in ("start", "end", "length", "increment", "first_step"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-                raise ValueError(f"{name} must be a number. Received: {name}={value!r}")
-            if not math.isfinite(value):
-                raise ValueError(f"{name} must be finite. Received: {name}={value!r}")
-        if self.length < 1:
-            raise ValueError(f"length must be at least 1 step. Received: length={self.length!r}")
-        if self.kind == "staircase" and self.increment * (self.end - self.start) < 0:
-            raise ValueError(
-                "increment must lead from start to end. Received: "
-                f"start={self.start}, end={self.end}, increment={self.increment}"
-            )
-
-    def __call__(self, step):
-        """The value at `step`, in NumPy."""
-        row = np.array([[self.row()[name] for name in SETTINGS[-6:]]], "float32")
-        return float(ops.convert_to_numpy(scheduled(row, float(step)))[0])
-
-    def row(self):
-        """The six numbers that a slot stores for this schedule."""
-        return {
-            "kind": SCHEDULES.index(self.kind),
-            "start": self.start,
-            "end": self.end,
-            "first_step": self.first_step,
-            "length": self.length,
-            "increment": self.increment,
-        }
-
-    def lowest_and_highest(self):
-        """The range of values that the schedule can take."""
-        return min(self.start, self.end), max(self.start, self.end)
-
-    def get_config(self):
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_config(cls, config):
-        return cls(**config)
-
-
-def as_schedule(value, name="set_point"):
-    """A `Schedule` as it is; a number as a constant one."""
-    if isinstance(value, Schedule):
-        return value
-    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
-        return Schedule("constant", float(value))
-    raise ValueError(
-        f"{name} must be a number or a keras_vaezoo.control.Schedule. Received: {name}={value!r}"
-    )
-
-
-def scheduled(rows, step):
-    """Values of the schedules in `rows` (n, 6: the last six settings) at `step`: `(n,)`."""
-    rows = ops.convert_to_tensor(rows)
-    kind, start, end, first, length, increment = (rows[:, i] for i in range(6))
-    elapsed = ops.maximum(ops.cast(step, "float32") - first, 0.0)
-    t = ops.minimum(elapsed / length, 1.0)
-    linear = start + (end - start) * t
-    cosine = start + (end - start) * (0.5 - 0.5 * ops.cos(math.pi * t))
-    phase = elapsed / length - ops.floor(elapsed / length)
-    cyclic = start + (end - start) * ops.minimum(2.0 * phase, 1.0)
-    climbed = increment * ops.floor(elapsed / length)
-    staircase = ops.where(
-        ops.abs(climbed) < ops.abs(end - start), start + climbed, end
-    )
-    value = start
-    for index, candidate in enumerate((linear, cosine, cyclic, staircase), start=1):
-        value = ops.where(ops.equal(kind, float(index)), candidate, value)
-    return value
-
-
 def controlled(settings, state, value, measured, step):
-    """One update of every row's controller, both rules computed and one picked.
+    """One update of n controllers; both rules are computed, one is picked.
 
-    With `e = action (set point - m)`, `m` the measured value or its moving average:
+    With `e = action (set point - m)`, m the measured value or its moving average:
 
-    - positional (ControlVAE, Shao et al. 2020): `J = I - Ki e`,
-      `W' = W_min + Kp / (1 + exp(e)) + J - Kd (e - e_prev)`, the D term 0 at the first update.
-      `I` becomes `J` unless `W'` lies outside the limits and `J` would push it further out.
-    - incremental (DynamicVAE, Shao et al. 2021):
-      `W' = W + Kp (s(-e) - s(-e_prev)) - Ki e`.
+    - positional (ControlVAE): `J = I - Ki e` and
+      `W' = W_min + Kp / (1 + exp(e)) + J - Kd (e - e_prev)`, without the D term at the first
+      update. I becomes J unless W' is outside the limits and e drives it further out.
+    - incremental (DynamicVAE): `W' = W + Kp (s(-e) - s(-e_prev)) - Ki e`, s the sigmoid.
 
-    The output is `W'` clipped to [minimum, maximum]. A row whose measurement is not finite
-    keeps its state and value.
+    The output is W' clipped to [minimum, maximum]. Where m is not finite, all stays as it was.
 
     Args:
-        settings: `(n, len(SETTINGS))` float32.
-        state: `(n, len(STATE))` float32.
-        value: `(n,)` current values of the coefficients.
+        settings: `(len(SETTINGS), n)` float32.
+        state: `(len(STATE), n)` float32.
+        value: `(n,)` present values W of the coefficients.
         measured: `(n,)` what each controller measures, gradient stopped.
-        step: Number of training steps done before this one.
+        step: Number of training steps done before this one, float32.
 
     Returns:
-        The new state and values, for enabled and disabled rows alike (the caller picks).
+        The new state and values.
     """
-    s = dict(zip(SETTINGS, ops.unstack(settings, axis=1), strict=True))
-    old = dict(zip(STATE, ops.unstack(state, axis=1), strict=True))
+    s = _by_name(SETTINGS, settings)
+    old = _by_name(STATE, state)
     finite = ops.isfinite(measured)
-    measured = ops.where(finite, measured, old["set_point"])
+    measured = ops.where(finite, measured, 0.0)
     first = ops.equal(old["updates"], 0.0)
-    smooth = s["average"] * old["moving_average"] + (1.0 - s["average"]) * measured
-    smooth = ops.where(first, measured, smooth)
-    set_point = scheduled(settings[:, -6:], step)
-    error = s["action"] * (set_point - smooth)
+    past = ops.where(first, measured, old["moving_average"])
+    smooth = s["average"] * past + (1.0 - s["average"]) * measured
+    set_point = scheduled(s, step)
+    difference = set_point - smooth
+    error = s["action"] * difference
     previous = ops.where(first, error, old["previous_error"])
 
-    integral = old["integral"] - s["ki"] * error
-    positional = (
-        s["minimum"]
-        + s["kp"] * ops.sigmoid(-error)
-        + integral
-        - s["kd"] * (error - previous)
-    )
-    kept = ops.logical_or(
-        ops.logical_and(positional >= s["minimum"], positional <= s["maximum"]),
-        ops.logical_or(
-            ops.logical_and(positional > s["maximum"], error > 0.0),
-            ops.logical_and(positional < s["minimum"], error < 0.0),
-        ),
-    )
-    incremental = (
-        value + s["kp"] * (ops.sigmoid(-error) - ops.sigmoid(-previous)) - s["ki"] * error
-    )
-    output = ops.where(ops.equal(s["rule"], 0.0), positional, incremental)
-    output = ops.minimum(ops.maximum(output, s["minimum"]), s["maximum"])
+    push, drive = s["kp"] * ops.sigmoid(-error), s["ki"] * error
+    integral = old["integral"] - drive
+    positional = s["minimum"] + push + integral - s["kd"] * (error - previous)
+    incremental = value + (push - s["kp"] * ops.sigmoid(-previous)) - drive
+    wanted = ops.where(ops.equal(s["rule"], 0.0), positional, incremental)
+    output = ops.clip(wanted, s["minimum"], s["maximum"])
+    # W' - clip(W') is 0 inside the limits; outside, its sign tells which limit was passed.
+    inwards = (positional - ops.clip(positional, s["minimum"], s["maximum"])) * error >= 0.0
 
     new = {
-        "integral": ops.where(kept, integral, old["integral"]),
+        "integral": ops.where(inwards, integral, old["integral"]),
         "previous_error": error,
         "updates": old["updates"] + 1.0,
         "moving_average": smooth,
         "set_point": set_point,
-        "error": set_point - smooth,
+        "error": difference,
     }
-    new_state = ops.stack([ops.where(finite, new[name], old[name]) for name in STATE], axis=1)
-    return new_state, ops.where(finite, output, value)
+    new_state = ops.stack([new[name] for name in STATE])
+    return ops.where(finite, new_state, state), ops.where(finite, output, value)
+
+
+def _by_name(names, rows):
+    return dict(zip(names, ops.unstack(rows, len(names)), strict=True))
 
 
 @keras.saving.register_keras_serializable(PACKAGE)
 class Controller(keras.layers.Layer):
-    """A PI(D) controller of one coefficient: its settings, its state and its rule.
+    """A PI(D) controller of one coefficient: settings, state and the rule.
 
     `W(t) = W_min + Kp / (1 + exp(e(t))) - Ki SUM_{j <= t} e(j) - Kd (e(t) - e(t-1))` with
-    `e = action (set point - measured)`, clipped to [minimum, maximum] and with conditional
-    integration against wind-up (ControlVAE, Shao et al. 2020, Eq. 8 and Algorithm 1, whose own
-    code stops integrating while the last output is outside the limits and can stick there).
+    `e = action (set point - measured)`, clipped to [minimum, maximum] (Shao et al. 2020,
+    "ControlVAE", Eq. 8 and Algorithm 1). Against wind-up, the sum leaves out errors that would
+    drive a W outside the limits further out. The authors' code instead stops summing while the
+    last output was outside, and can so stick at a limit for ever.
 
-    Give one to a model that takes controllers, or call `update` yourself. For a rule of your
-    own, subclass and override `update(measured) -> value`; keep its state in variables made
-    with `add_weight(..., trainable=False, autocast=False)`.
+    `rule="incremental"` is `W(t) = W(t-1) + Kp (s(-e(t)) - s(-e(t-1))) - Ki e(t)` (Shao et al.
+    2021, "DynamicVAE", Eq. 8), s the sigmoid, usually with a moving `average`.
+
+    A model copies the settings of the controllers that it is given into its own slots, and keeps
+    the state there; `model.coefficients` reads the values. A controller on its own is driven by
+    `update`.
+
+    Subclassing: for a rule of your own, override `update(measured) -> value`, register the
+    class with Keras, and pass an instance as `controllers={name: MyController(...)}` of any
+    model. Write it in `keras.ops`: it runs inside the compiled step, once a step, on the mean of
+    the measured term (gradient stopped, averaged over replicas). Keep its state in variables
+    made with `add_weight(..., trainable=False, autocast=False, aggregation="mean")`: they are
+    saved with the model, and put back where the measurement was not finite. `set_point`,
+    `measured` and the limits are those of the constructor; the model does not clip what `update`
+    returns. Give each coefficient an instance of its own.
 
     Args:
         set_point: Wanted value of the measured term, in its unit (nats for a KL divergence): a
-            number or a `Schedule`.
+            number or a `Schedule` of training steps.
         kp: Proportional gain, not negative. Default 0.01.
         ki: Integral gain, not negative. Default 0.001.
         kd: Derivative gain, not negative; only for the positional rule. Default 0.0.
         minimum: Lower limit of the coefficient. Default 0.0.
         maximum: Upper limit of the coefficient. Default 100.0.
         measured: Name of the term that is measured. Default "kl".
-        action: +1 where a larger coefficient lowers the measured term, -1 for the reverse.
-        rule: "positional" (ControlVAE) or "incremental" (DynamicVAE). Default "positional".
+        action: 1 (default) where a larger coefficient lowers the measured term, -1 for the
+            reverse.
+        rule: "positional" (ControlVAE, default) or "incremental" (DynamicVAE).
         average: Weight in [0, 1) of the past in the moving average of the measured term; 0
             (default) measures each batch alone.
-        initial: Value before the first update (the incremental rule starts from it). Default:
-            `minimum`.
+        initial: Value before the first update, from which the incremental rule starts. Default:
+            the coefficient's own value in a model, `minimum` elsewhere.
+        name: Name of the layer.
 
     Raises:
-        ValueError: For limits out of order, negative gains, an unknown rule or action, or a
-            derivative gain with the incremental rule.
+        ValueError: For limits out of order, negative gains, an unknown rule or action, a
+            derivative gain with the incremental rule, or a negative set point of "kl".
 
     Example:
 
-    >>> controller = Controller(set_point=5.0, maximum=1.0)
-    >>> controller.update(7.0)      # KL above its set point: the weight rises
+    ```python
+    controller = keras_vaezoo.control.Controller(set_point=5.0, maximum=1.0)
+    weight = controller.update(7.0)      # KL above its set point: the weight rises
+    ```
     """
 
     def __init__(
@@ -270,112 +161,120 @@ class Controller(keras.layers.Layer):
         rule="positional",
         average=0.0,
         initial=None,
-        **kwargs,
+        name=None,
     ):
-        super().__init__(dtype="float32", trainable=False, **kwargs)
-        self.set_point = as_schedule(set_point)
-        check_gains(kp=kp, ki=ki, kd=kd, rule=rule, average=average)
-        check_limits(minimum, maximum)
-        if action not in (1, -1):
-            raise ValueError(f"action must be 1 or -1. Received: action={action!r}")
+        super().__init__(dtype="float32", trainable=False, name=name)
+        self.set_point = set_point
         self.kp, self.ki, self.kd = kp, ki, kd
-        self.minimum, self.maximum = minimum, maximum
+        self.minimum, self.maximum, self.initial = minimum, maximum, initial
         self.measured, self.action, self.rule, self.average = measured, action, rule, average
-        self.initial = initial
-        start = minimum if initial is None else initial
-        if not minimum <= start <= maximum:
-            raise ValueError(
-                f"initial must lie in [{minimum}, {maximum}]. Received: initial={initial!r}"
-            )
-        settings = np.array([[self.row(measured=0)[name] for name in SETTINGS]], "float32")
-        self.settings = _state(self, "settings", settings)
-        self.state = _state(self, "state", np.zeros((1, len(STATE)), "float32"))
-        self.value = _state(self, "value", np.array([start], "float32"))
+        _check(self)
+        settings = self.settings_of_slot(measured=0)
+        self.settings = _state(self, "settings", [[settings[field]] for field in SETTINGS])
+        self.state = _state(self, "state", np.zeros((len(STATE), 1)))
+        self.value = _state(self, "value", [minimum if initial is None else initial])
         self.built = True
 
-    def row(self, measured):
-        """The settings of this controller as a slot stores them; `measured` is a term's index."""
+    @property
+    def schedule(self):
+        """The set point as a `Schedule`."""
+        return as_schedule(self.set_point)
+
+    def settings_of_slot(self, measured):
+        """`{field: float}` as a slot stores them; `measured` is the index of the term."""
+        numbers = {name: getattr(self, name) for name in (*_GAINS, "minimum", "maximum")}
         return {
             "enabled": 1.0,
             "measured": measured,
-            "rule": RULES.index(self.rule),
+            "rule": OWN_RULE if self.has_own_rule() else RULES.index(self.rule),
             "action": self.action,
-            **{name: getattr(self, name) for name in ("kp", "ki", "kd", "minimum", "maximum")},
             "average": self.average,
-            **self.set_point.row(),
+            **numbers,
+            **self.schedule.fields(),
         }
 
     def update(self, measured):
-        """Takes one measurement and returns the new value of the coefficient (a scalar).
+        """Takes one measurement and returns the new value of the coefficient.
 
         Args:
-            measured: The measured term of this batch, a scalar.
+            measured: The measured term, a scalar.
+
+        Returns:
+            Scalar tensor.
         """
         measured = ops.reshape(ops.cast(measured, "float32"), (1,))
-        state = ops.convert_to_tensor(self.state)
-        state, value = controlled(
-            ops.convert_to_tensor(self.settings),
-            state,
-            ops.convert_to_tensor(self.value),
-            measured,
-            step=state[:, STATE.index("updates")],
+        settings, state, value = (
+            ops.convert_to_tensor(variable)
+            for variable in (self.settings, self.state, self.value)
         )
+        step = state[STATE.index("updates")]
+        state, value = controlled(settings, state, value, measured, step)
         self.state.assign(state)
         self.value.assign(value)
         return value[0]
 
-    def follows_built_in_rule(self):
-        """Whether `update` is this class's own, so that a slot can run it."""
-        return type(self).update is Controller.update
+    def has_own_rule(self):
+        """Whether a subclass overrides `update`."""
+        return type(self).update is not Controller.update
 
     def get_config(self):
-        config = super().get_config()
-        for name in ("dtype", "trainable"):
-            config.pop(name, None)
-        names = ("kp", "ki", "kd", "minimum", "maximum", "measured", "action", "rule")
-        config.update({name: getattr(self, name) for name in (*names, "average", "initial")})
-        config["set_point"] = keras.saving.serialize_keras_object(self.set_point)
-        return config
+        names = (*_GAINS, "minimum", "maximum", "measured", "action", "rule", "average", "initial")
+        set_point = keras.saving.serialize_keras_object(self.set_point)
+        config = {name: getattr(self, name) for name in names}
+        return {"set_point": set_point, **config, "name": self.name}
 
     @classmethod
     def from_config(cls, config):
-        config = dict(config)
-        config["set_point"] = keras.saving.deserialize_keras_object(config["set_point"])
-        return cls(**config)
+        set_point = keras.saving.deserialize_keras_object(config["set_point"])
+        return cls(**{**config, "set_point": set_point})
 
 
 def _state(layer, name, value):
+    value = np.asarray(value, "float32")
     return layer.add_weight(
         shape=value.shape,
         initializer=lambda shape, dtype=None: ops.convert_to_tensor(value, dtype),
         dtype="float32",
         trainable=False,
+        # Under mixed_float16 a cast would read 1e-9 as 0.
         autocast=False,
         aggregation="mean",
         name=name,
     )
 
 
-def check_gains(kp, ki, kd, rule, average):
-    """Raises a ValueError for gains, a rule or an average that no controller can have."""
-    for name, gain in (("kp", kp), ("ki", ki), ("kd", kd)):
-        if not (isinstance(gain, (int, float)) and 0.0 <= gain < math.inf):
+def _check(controller):
+    schedule = controller.schedule
+    if controller.measured == "kl" and schedule.lowest() < 0.0:
+        raise ValueError(
+            "A KL divergence is never negative, so this set point cannot be met. "
+            f"Received: set_point={controller.set_point!r}"
+        )
+    for name in _GAINS:
+        gain = getattr(controller, name)
+        if not (is_number(gain) and gain >= 0.0):
             raise ValueError(
-                f"{name} must be a finite number that is not negative; the sign is fixed by "
-                f"`action`. Received: {name}={gain!r}"
+                f"{name} must be a finite number that is not negative; `action` sets the "
+                f"direction. Received: {name}={gain!r}"
             )
-    if rule not in RULES:
-        raise ValueError(f"rule must be one of {list(RULES)}. Received: rule={rule!r}")
-    if rule == "incremental" and kd:
-        raise ValueError(f"The incremental rule has no derivative term. Received: kd={kd}")
-    if not 0.0 <= average < 1.0:
-        raise ValueError(f"average must lie in [0, 1). Received: average={average!r}")
-
-
-def check_limits(minimum, maximum):
-    """Raises a ValueError unless minimum and maximum are finite and in order."""
-    if not (math.isfinite(minimum) and math.isfinite(maximum) and minimum < maximum):
+    minimum, maximum, initial = controller.minimum, controller.maximum, controller.initial
+    if not (is_number(minimum) and is_number(maximum) and minimum < maximum):
         raise ValueError(
             "minimum must be below maximum and both finite. Received: "
-            f"minimum={minimum}, maximum={maximum}"
+            f"minimum={minimum!r}, maximum={maximum!r}"
         )
+    if initial is not None and not (is_number(initial) and minimum <= initial <= maximum):
+        raise ValueError(
+            f"initial must lie in [{minimum}, {maximum}]. Received: initial={initial!r}"
+        )
+    if controller.action not in (1, -1):
+        raise ValueError(f"action must be 1 or -1. Received: action={controller.action!r}")
+    if controller.rule not in RULES:
+        raise ValueError(f"rule must be one of {list(RULES)}. Received: rule={controller.rule!r}")
+    if controller.rule == "incremental" and controller.kd:
+        raise ValueError(
+            f"The incremental rule has no derivative term. Received: kd={controller.kd}"
+        )
+    average = controller.average
+    if not (is_number(average) and 0.0 <= average < 1.0):
+        raise ValueError(f"average must lie in [0, 1). Received: average={average!r}")

@@ -10,6 +10,8 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_vaezoo.replicas import replica_id
+
 EVALUATION_ROWS = 4096
 
 
@@ -18,22 +20,11 @@ class ReplicaSeedGenerator(keras.random.SeedGenerator):
 
     def next(self, ordered=True):
         seed = super().next(ordered=ordered)
-        replica = _replica_id()
+        replica = replica_id()
         if replica is None:
             return seed
         offset = ops.stack([ops.cast(replica, seed.dtype) * 1_000_003, ops.zeros((), seed.dtype)])
         return seed + offset
-
-
-def _replica_id():
-    if keras.backend.backend() != "tensorflow":
-        return None
-    import tensorflow as tf
-
-    context = tf.distribute.get_replica_context()
-    if context is None or context.num_replicas_in_sync == 1:
-        return None
-    return context.replica_id_in_sync_group
 
 
 class SeededLayer(keras.layers.Layer):
@@ -45,12 +36,23 @@ class SeededLayer(keras.layers.Layer):
         self.built = True
 
     def save_own_variables(self, store):
-        state = ops.convert_to_numpy(self.seed_generator.state)
-        store["seed_state"] = np.asarray(state, "int64")
+        store["seed_state"] = _state_of(self.seed_generator)
 
     def load_own_variables(self, store):
-        state = np.asarray(store["seed_state"])
-        self.seed_generator.state.assign(state.astype(self.seed_generator.state.dtype))
+        _restore(self.seed_generator, store["seed_state"])
+
+
+def _state_of(seed_generator):
+    return np.asarray(ops.convert_to_numpy(seed_generator.state), "int64")
+
+
+def _restore(seed_generator, state):
+    seed_generator.state.assign(np.asarray(state).astype(seed_generator.state.dtype))
+
+
+def derived_seed(seed, stream):
+    """The seed of another stream of random numbers of one model; `None` stays `None`."""
+    return None if seed is None else (seed + stream * 0x5851F42D) % 2**31
 
 
 class Sampling(SeededLayer):
@@ -62,13 +64,29 @@ class Sampling(SeededLayer):
         seed: Integer seed of the noise; `None` takes a random one.
     """
 
+    def __init__(self, seed=None, **kwargs):
+        super().__init__(seed, **kwargs)
+        self.prior_seed_generator = ReplicaSeedGenerator(derived_seed(seed, stream=1))
+
     def posterior(self, mean, log_variance):
         """One draw from each posterior `N(mean, exp(log_variance))`, shape `(M, d)`."""
-        return mean + ops.exp(0.5 * log_variance) * self.prior(ops.shape(mean))
+        noise = keras.random.normal(ops.shape(mean), dtype="float32", seed=self.seed_generator)
+        return mean + ops.exp(0.5 * log_variance) * noise
 
     def prior(self, shape):
-        """Draws from the prior `N(0, I)`."""
-        return keras.random.normal(shape, dtype="float32", seed=self.seed_generator)
+        """Draws from the prior `N(0, I)`, from a stream of their own.
+
+        So a method with prior draws sees the same posterior noise as one without.
+        """
+        return keras.random.normal(shape, dtype="float32", seed=self.prior_seed_generator)
+
+    def save_own_variables(self, store):
+        super().save_own_variables(store)
+        store["prior_seed_state"] = _state_of(self.prior_seed_generator)
+
+    def load_own_variables(self, store):
+        super().load_own_variables(store)
+        _restore(self.prior_seed_generator, store["prior_seed_state"])
 
 
 class CodePermutation(SeededLayer):
@@ -79,7 +97,12 @@ class CodePermutation(SeededLayer):
 
     def call(self, z):
         keys = keras.random.uniform(ops.shape(z), seed=self.seed_generator, dtype="float32")
-        return ops.take_along_axis(z, ops.argsort(keys, axis=0), axis=0)
+        return ordered_by(keys, z)
+
+
+def ordered_by(keys, z):
+    """Sorts each column of `z` `(M, d)` by the column of `keys` `(M, d)` of its number."""
+    return ops.take_along_axis(z, ops.argsort(keys, axis=0), axis=0)
 
 
 def clip_by_latent_norm(mean, clip):

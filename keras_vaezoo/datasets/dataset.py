@@ -3,6 +3,7 @@
 import numpy as np
 
 from keras_vaezoo.datasets import batches
+from keras_vaezoo.datasets.grids import grid_rows
 from keras_vaezoo.datasets.lazy_images import choose_rows, resolve_indices
 
 
@@ -75,7 +76,8 @@ class Dataset:
         if self.labels is not None:
             parts.append("labels")
         if self.factor_names is not None:
-            parts.append(f"factors {', '.join(self.factor_names)}")
+            names = self.factor_names
+            parts.append(f"factors {', '.join(names[:6])}{', ...' if len(names) > 6 else ''}")
         return f"{'; '.join(parts)}; range {self.value_range}>"
 
     @property
@@ -163,8 +165,7 @@ class Dataset:
                 "index_of() needs a data set that holds every combination of factors once; "
                 f"'{self.name}' as it stands here does not."
             )
-        columns = np.asarray(factors, np.int64).T
-        return np.ravel_multi_index(tuple(columns), tuple(self.factor_sizes))
+        return grid_rows(factors, self.factor_sizes)
 
     def sample(self, n, seed=None, fixed=None):
         """Draws `n` examples, independently and uniformly.

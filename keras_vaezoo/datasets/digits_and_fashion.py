@@ -6,8 +6,9 @@ from keras_vaezoo.datasets import tfds_sets
 from keras_vaezoo.datasets.dataset import Dataset
 from keras_vaezoo.datasets.idx_files import read_idx
 from keras_vaezoo.datasets.lazy_images import hold
-from keras_vaezoo.datasets.local_files import folders_of
+from keras_vaezoo.datasets.local_files import DATA_VARIABLE, folders_of
 from keras_vaezoo.datasets.scaling import check_value_range, to_float32
+from keras_vaezoo.datasets.sources import download_way, first_found, prepared_way
 from keras_vaezoo.datasets.splits import part
 
 FASHION_MNIST_CLASSES = (
@@ -101,31 +102,26 @@ def _load_idx_set(name, classes, split, data_dir, value_range, verify, download)
         raise ValueError(f"'{name}' has the splits 'train' and 'test'. Received: split={split!r}")
     system = [_DEBIAN_FASHION_MNIST] if name == "fashion_mnist" else []
     folders = folders_of(name, data_dir, system)
-    read_files = [lambda: _read_from_folders(name, split, folders, verify)]
-    read_prepared = [lambda: tfds_sets.read_small(name, split, data_dir, download)]
-    # Files in a folder that the user names come before what happens to be prepared.
-    roads = read_files + read_prepared if data_dir else read_prepared + read_files
-    for road in roads:
-        found = road()
-        if found is not None:
-            images, labels = found
-            return Dataset(
-                hold(images, value_range),
-                name,
-                labels=labels.astype(np.int64),
-                label_names=classes,
-                value_range=value_range,
-            )
-    raise FileNotFoundError(
-        f"The data set '{name}' was not found in: "
-        f"{', '.join(map(str, [*folders, tfds_sets.folder(data_dir)]))}.\n"
-        "There are three ways to get it:\n"
-        f"1. load('{name}', download=True) fetches it with tensorflow_datasets (needs a network).\n"
-        f"2. Put its four idx files, .gz or not, into a folder and pass data_dir=folder, or into "
-        f"the sub-folder '{name}' of the folder that KERAS_VAEZOO_DATA names; "
-        f"{_FILES_TO_GET[name]}.\n"
-        "3. Copy a tensorflow_datasets folder in which it is prepared and pass that as data_dir.\n"
-        "load('sprites') and load('digits') need no files."
+    images, labels = first_found(
+        name,
+        data_dir,
+        folders,
+        lambda: _read_from_folders(name, split, folders, verify),
+        lambda: tfds_sets.read_labelled(name, split, data_dir, download),
+        ways=(
+            download_way(name),
+            "Put its four idx files, .gz or not, into a folder and pass data_dir=folder, or into "
+            f"the sub-folder '{name}' of the folder that {DATA_VARIABLE} names; "
+            f"{_FILES_TO_GET[name]}.",
+            prepared_way(name),
+        ),
+    )
+    return Dataset(
+        hold(images, value_range),
+        name,
+        labels=labels.astype(np.int64),
+        label_names=classes,
+        value_range=value_range,
     )
 
 

@@ -14,6 +14,26 @@ def factor_grid(sizes):
     return grid
 
 
+def grid_rows(factors, sizes):
+    """Row numbers in the full grid of combinations of factors `(n, k)`.
+
+    Raises:
+        ValueError: If a factor is out of its range, or there are not k of them.
+    """
+    factors = np.asarray(factors)
+    if factors.ndim != 2 or factors.shape[1] != len(sizes) or factors.dtype.kind not in "iu":
+        raise ValueError(
+            f"The factors must be whole numbers of shape (n, {len(sizes)}). "
+            f"Received: dtype {factors.dtype}, shape {factors.shape}"
+        )
+    if (factors < 0).any() or (factors >= np.asarray(sizes)).any():
+        raise ValueError(
+            f"The factors must lie between 0 and {[size - 1 for size in sizes]}. "
+            f"Received: {factors.min(axis=0).tolist()} to {factors.max(axis=0).tolist()}"
+        )
+    return np.ravel_multi_index(tuple(factors.T), sizes)
+
+
 def in_grid_order(images, factors, sizes):
     """Sorts examples into the order of the grid.
 
@@ -29,12 +49,7 @@ def in_grid_order(images, factors, sizes):
         ValueError: If a factor lies outside its size.
     """
     factors = np.asarray(factors, np.int32)
-    if (factors < 0).any() or (factors >= np.asarray(sizes)).any():
-        raise ValueError(
-            f"The factors must be whole numbers from 0 to {[size - 1 for size in sizes]}. "
-            f"Received: {factors.min(axis=0).tolist()} to {factors.max(axis=0).tolist()}"
-        )
-    places = np.ravel_multi_index(tuple(factors.T), sizes)
+    places = grid_rows(factors, sizes)
     if (np.diff(places) < 0).any():
         order = np.argsort(places, kind="stable")
         images, factors, places = choose_rows(images, order), factors[order], places[order]

@@ -27,8 +27,17 @@ def folders_of(name, data_dir=None, system_folders=()):
     return own + [Path(folder) for folder in system_folders]
 
 
-def find_file(names, folders):
-    """The first existing file of `names` in `folders`, or None."""
+def find_file(names, folders, path=None):
+    """The user's `path`, or the first existing file of `names` in `folders`, or None.
+
+    Raises:
+        FileNotFoundError: If `path` is given and is not a file.
+    """
+    if path is not None:
+        path = Path(path).expanduser()
+        if not path.is_file():
+            raise FileNotFoundError(f"There is no file {path}. Received: path={str(path)!r}")
+        return path
     for folder in folders:
         for name in names:
             if (folder / name).is_file():
@@ -36,10 +45,10 @@ def find_file(names, folders):
     return None
 
 
-def check_file(path, size, digest, algorithm="sha256"):
-    """Raises a ValueError unless the file has this many bytes and this checksum."""
+def check_file(path, algorithm, digest, size=None):
+    """Raises a ValueError unless the file has this checksum, and this many bytes."""
     found = path.stat().st_size
-    if found < size:
+    if size is not None and found < size:
         raise ValueError(
             f"The file {path} is only partly there: {found:,} of {size:,} bytes. Get it again."
         )

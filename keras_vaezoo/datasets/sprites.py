@@ -3,6 +3,7 @@
 import numpy as np
 
 from keras_vaezoo.datasets.dataset import Dataset
+from keras_vaezoo.datasets.grids import factor_grid
 from keras_vaezoo.datasets.lazy_images import LazyImages
 from keras_vaezoo.datasets.scaling import check_value_range
 from keras_vaezoo.datasets.splits import part
@@ -37,15 +38,6 @@ def load_sprites(split, value_range=(0.0, 1.0), test_fraction=None, seed=0):
         is_grid=True,
     )
     return part(dataset, split, test_fraction, seed)
-
-
-def factor_grid(sizes):
-    """Every combination of factors, `(prod(sizes), k)` int32, the last factor fastest."""
-    count = int(np.prod(sizes))
-    grid = np.empty((count, len(sizes)), np.int32)
-    for column, values in enumerate(np.unravel_index(np.arange(count), sizes)):
-        grid[:, column] = values
-    return grid
 
 
 class SpriteImages(LazyImages):

@@ -100,11 +100,40 @@ def check_network(name):
         )
 
 
-def read_small(name, split, data_dir=None, download=False):
-    """`(uint8 images, labels)` of a prepared set of equal images, or None."""
-    prepared = open_prepared(name, split, {"image": True, "label": True}, data_dir, download)
+def chunks_of(prepared, features, rows=1024):
+    """Yields a prepared set in pieces: one array for each of the named features.
+
+    Args:
+        prepared: The `tf.data.Dataset` of `open_prepared`.
+        features: Names of features.
+        rows: Examples in a piece.
+
+    Raises:
+        ValueError: If the files of the set are damaged.
+    """
+    import tensorflow as tf
+
+    try:
+        for chunk in prepared.batch(rows).as_numpy_iterator():
+            yield tuple(chunk[feature] for feature in features)
+    except tf.errors.DataLossError as error:
+        raise ValueError(
+            f"A prepared file of tensorflow_datasets is damaged ({error.message}). Delete the "
+            "folder of that set and prepare it again."
+        ) from error
+
+
+def count_of(prepared):
+    """Number of examples of a prepared set, or None where it is not known."""
+    count = int(prepared.cardinality())
+    return count if count >= 0 else None
+
+
+def read_labelled(name, split, data_dir=None, download=False):
+    """`(images, labels)` of a small prepared set, or None where it is not prepared."""
+    features = ("image", "label")
+    prepared = open_prepared(name, split, dict.fromkeys(features, True), data_dir, download)
     if prepared is None:
         return None
-    parts = [(part["image"], part["label"]) for part in prepared.batch(1024).as_numpy_iterator()]
-    images, labels = zip(*parts, strict=True)
+    images, labels = zip(*chunks_of(prepared, features), strict=True)
     return np.concatenate(images), np.concatenate(labels)

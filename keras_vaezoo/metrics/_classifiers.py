@@ -23,8 +23,9 @@ def standardize(train, test):
 
     A column that is constant in the training rows is only shifted.
     """
-    mean = train.mean(axis=0)
-    std = np.where(constant_columns(train), 1.0, train.std(axis=0))
+    constant = constant_columns(train)
+    mean = np.where(constant, train[0], train.mean(axis=0))
+    std = np.where(constant, 1.0, train.std(axis=0))
     return (train - mean) / std, (test - mean) / std
 
 

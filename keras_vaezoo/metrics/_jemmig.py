@@ -26,8 +26,9 @@ def jemmig(
         raw_j  = H(q_i*, v_j) - I1(j) + I2(j)             [nats, LOWER is better]
         JEMMIG = mean over j of 1 - raw_j / ( H(v_j) + log B )
 
-    i* is the code with the largest information I1(j) about factor j (of tied codes the one with
-    the smallest joint entropy), I2(j) the second largest (0 with a single code). In [0, 1],
+    i* is the code with the largest information I1(j) about factor j (of tied codes that are not
+    constant the one with the smallest joint entropy), I2(j) the second largest (0 with a single
+    code). In [0, 1],
     HIGHER is better. Do & Tran, "Theory and Evaluation Metrics for Learning Disentangled
     Representations" (2020), turned round as the field does. Their own code reports
     the quotient itself, where lower is better. Numbers with different B cannot be compared, and a
@@ -65,14 +66,17 @@ def jemmig(
     table = resolve_table(codes, factors, table, bins, min_std, factor_bins)
     if table.bins is None:
         raise ValueError("jemmig needs a table of binned codes. Received: a table with bins=None")
-    if not table.code_entropy.any():
+    alive = table.code_entropy > 0
+    if not alive.any():
+        alive[:] = True
         warnings.warn(
             "All codes are constant. JEMMIG rewards that by its definition; the score is no sign "
             "of disentanglement.",
             stacklevel=2,
         )
     first, second = top_two(table.mutual_information)
-    tied = table.mutual_information >= first - _TIE
+    # A dead code ties where no code knows the factor; as the best code it would earn a reward.
+    tied = (table.mutual_information >= first - _TIE) & alive[:, None]
     joint = np.where(tied, table.joint_entropy, np.inf).min(axis=0)
     per_factor = joint - first + second
     if normalize:

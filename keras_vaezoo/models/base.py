@@ -6,25 +6,19 @@ import dataclasses
 from typing import Any, NamedTuple
 
 import keras
-import numpy as np
 from keras import ops
 
 from keras_vaezoo import checks, likelihoods, sampling
-from keras_vaezoo.coefficients import Coefficients, CoefficientView
+from keras_vaezoo.coefficients import Coefficients
 from keras_vaezoo.divergences import gaussian_kl
 from keras_vaezoo.models.compilation import CompilationMixin
 from keras_vaezoo.models.contract import network_shapes, posterior_parameters
+from keras_vaezoo.models.inference import InferenceMixin
 from keras_vaezoo.models.trackers import PerExampleMean, Trackers, weight_name
 from keras_vaezoo.presets_io import PresetMixin
+from keras_vaezoo.replicas import sum_over_replicas
 
 _inside_step = contextvars.ContextVar("keras_vaezoo_inside_step", default=False)
-
-
-class Posterior(NamedTuple):
-    """Parameters of q(z|x), each `(M, d)`."""
-
-    mean: Any
-    log_variance: Any
 
 
 class Forward(NamedTuple):
@@ -61,7 +55,7 @@ class Batch:
     training: bool
 
 
-class BaseVAE(CompilationMixin, PresetMixin, keras.Model):
+class BaseVAE(InferenceMixin, CompilationMixin, PresetMixin, keras.Model):
     """Base of the models: a functional `keras.Model` whose loss is a weighted sum of named terms.
 
     `loss = SUM_k weight[k] mean(term[k]) + regularization`. Each term, each weight and the
@@ -133,7 +127,7 @@ class BaseVAE(CompilationMixin, PresetMixin, keras.Model):
         """`{name: (M,) or scalar}` of every term and measure for a `Batch`."""
         raise NotImplementedError
 
-    def term_weights(self, coefficients):
+    def term_weights(self, coefficients, batch):
         """`{term: weight}` from `{coefficient: value}`. Default: the coefficient of its name."""
         return {term: coefficients[term] for term in self.terms}
 
@@ -144,76 +138,6 @@ class BaseVAE(CompilationMixin, PresetMixin, keras.Model):
     def transform_posterior(self, mean, log_variance):
         """Changes the encoder's output before sampling and encoding. Default: none."""
         return mean, log_variance
-
-    # Using a model --------------------------------------------------------------------------
-
-    @property
-    def coefficients(self):
-        """Live mapping of the coefficients: reads floats, assignment writes the variables."""
-        return CoefficientView(self.loss_coefficients)
-
-    def encode(self, x, batch_size=256):
-        """Parameters of q(z|x).
-
-        Args:
-            x: Array `(n, *input_shape)`, or a dataset whose batches have that shape.
-            batch_size: Examples in one pass, for arrays. Default 256.
-
-        Returns:
-            Named tuple `(mean, log_variance)` of NumPy arrays, each `(n, latent_dim)`.
-        """
-        if hasattr(x, "shape"):
-            checks.check_batch(x, self.input_shape[1:])
-        outputs = self.encoder.predict(x, batch_size=batch_size, verbose=0)
-        posterior = self._posterior(outputs)
-        return Posterior(*(ops.convert_to_numpy(tensor) for tensor in posterior))
-
-    def decode(self, z, batch_size=256):
-        """Mean of p(x|z) for codes `z` `(n, latent_dim)`, as a NumPy array `(n, *input_shape)`."""
-        return ops.convert_to_numpy(self.likelihood(self._decoder_output(z, batch_size)))
-
-    def reconstruct(self, x, batch_size=256):
-        """Mean of p(x|z) at the posterior mean, `(n, *input_shape)`."""
-        return self.decode(self.encode(x, batch_size).mean, batch_size)
-
-    def sample(self, n, seed=None, mean=True):
-        """New data from the prior.
-
-        Args:
-            n: Number of examples.
-            seed: Integer seed, the same draws of z on every backend; `None` for fresh ones.
-            mean: Whether to give the mean of p(x|z) or a draw from it. Default `True`.
-
-        Returns:
-            Array `(n, *input_shape)`.
-        """
-        z = sampling.prior_samples(n, self.latent_dim, seed)
-        if mean:
-            return self.decode(z)
-        noise = np.random.default_rng(None if seed is None else [seed, 1])
-        return self.likelihood.draw(self._decoder_output(z), noise)
-
-    def control(self, name, controller, keep_state=False):
-        """Lets a `control.Controller` hold a coefficient, until `release(name)`."""
-        self.loss_coefficients.control(name, controller, keep_state)
-        self._refresh_functions()
-
-    def release(self, name):
-        """Takes the controller or schedule off a coefficient; its value stays as it is."""
-        self.loss_coefficients.release(name)
-        self._refresh_functions()
-
-    def summary(self, *args, **kwargs):
-        """Keras's summary, then the coefficients and what controls them."""
-        super().summary(*args, **kwargs)
-        show = kwargs.get("print_fn") or print
-        for name, value in self.coefficients.items():
-            held = ""
-            if self.loss_coefficients.enabled(name):
-                slot = self.loss_coefficients.slot(name)
-                term = self.loss_coefficients.measurable[int(slot["measured"])]
-                held = f", controlled: {term} at {slot['set_point']:g}"
-            show(f" coefficient {name} = {value:g}{held}")
 
     # One step -------------------------------------------------------------------------------
 
@@ -254,7 +178,7 @@ class BaseVAE(CompilationMixin, PresetMixin, keras.Model):
         means = {name: self._mean.mean(v, sample_weight) for name, v in values.items()}
         if training:
             coefficients = self._controlled(coefficients, means)
-        weights = self.term_weights(coefficients)
+        weights = self.term_weights(coefficients, batch)
         regularization = sum((ops.sum(ops.cast(t, "float32")) for t in self.losses), ops.zeros(()))
         regularization = ops.broadcast_to(regularization, (size,))
         loss = sum(weights[term] * means[term] for term in self.terms)
@@ -305,7 +229,7 @@ class BaseVAE(CompilationMixin, PresetMixin, keras.Model):
 
     def _controlled(self, coefficients, means):
         measured = ops.stop_gradient(ops.stack([means[n] for n in (*self.terms, *self.measures)]))
-        measured = _sum_over_replicas(measured)
+        measured = sum_over_replicas(measured)
         return self.loss_coefficients.update(coefficients, measured, self.limit_coefficients)
 
     def _track(self, batch, values, weights, coefficients, regularization, sample_weight):
@@ -341,14 +265,6 @@ class BaseVAE(CompilationMixin, PresetMixin, keras.Model):
         mean, _ = self._posterior(self.encoder(inputs, training=training))
         return self.likelihood(self.decoder(mean, training=training))
 
-    def _decoder_output(self, z, batch_size=256):
-        z = np.asarray(ops.convert_to_numpy(z), "float32")
-        if z.ndim != 2 or z.shape[1] != self.latent_dim:
-            raise ValueError(
-                f"z must have shape (n, {self.latent_dim}). Received: shape={z.shape}"
-            )
-        return ops.convert_to_tensor(self.decoder.predict(z, batch_size=batch_size, verbose=0))
-
     # Files ----------------------------------------------------------------------------------
 
     def get_config(self):
@@ -379,15 +295,3 @@ def _step():
         yield
     finally:
         _inside_step.reset(token)
-
-
-def _sum_over_replicas(values):
-    """Sum over the replicas of `tf.distribute`: of means scaled by their number, the mean."""
-    if keras.backend.backend() != "tensorflow":
-        return values
-    import tensorflow as tf
-
-    context = tf.distribute.get_replica_context()
-    if context is None or context.num_replicas_in_sync == 1:
-        return values
-    return context.all_reduce(tf.distribute.ReduceOp.SUM, values)

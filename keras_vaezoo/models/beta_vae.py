@@ -75,7 +75,7 @@ class BetaVAE(BaseVAE):
             terms["kl_gap"] = ops.abs(ops.mean(batch.kl) - batch.coefficients["capacity"])
         return terms
 
-    def term_weights(self, coefficients):
+    def term_weights(self, coefficients, batch):
         return {term: coefficients[term.removesuffix("_gap")] for term in self.terms}
 
     def get_config(self):

@@ -5,6 +5,8 @@ import operator
 
 import keras
 
+from keras_vaezoo.checks import check_positive_integer
+
 
 def checked_input_shape(input_shape, ranks=(1, 2, 3)):
     """Return `input_shape` as a tuple of positive integers of an allowed rank."""
@@ -33,13 +35,8 @@ def checked_input_shape(input_shape, ranks=(1, 2, 3)):
 
 def checked_count(name, value):
     """Return `value` as an integer of at least 1."""
-    try:
-        count = operator.index(value)
-    except TypeError:
-        count = 0
-    if count < 1 or isinstance(value, bool):
-        raise ValueError(f"{name} must be an integer of at least 1. Received: {name}={value!r}")
-    return count
+    check_positive_integer(name, value)
+    return int(value)
 
 
 def checked_counts(name, values):

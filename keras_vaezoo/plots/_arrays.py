@@ -27,11 +27,12 @@ def check_count(name, value, minimum=1):
 
 
 def first(images, n):
-    """Return the first `n` examples (all of them if there are fewer) as a NumPy array."""
-    check_count("n", n)
+    """Return the first `n` examples (all if there are fewer, or for None) as a NumPy array."""
+    if n is not None:
+        check_count("n", n)
     if len(images) == 0:
         raise ValueError("There is nothing to draw: `images` is empty. Received: len(images)=0")
-    return to_numpy(images[: min(n, len(images))])
+    return to_numpy(images[:n])
 
 
 def check_codes(mean, log_variance, name="codes"):
@@ -55,9 +56,7 @@ def check_codes(mean, log_variance, name="codes"):
 
 def encode(model, images):
     """Return the posteriors of `images` as float64 `Codes`."""
-    if len(images) == 0:
-        raise ValueError("There is nothing to encode: `images` is empty. Received: len(images)=0")
-    return check_codes(*model.encode(images), name="model.encode(images)")
+    return check_codes(*model.encode(first(images, None)), name="model.encode(images)")
 
 
 def kl_by_dimension(codes):

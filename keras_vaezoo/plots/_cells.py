@@ -1,5 +1,7 @@
 """Drawing of examples inside boxes, one function a kind: images, lines, bars."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from keras_vaezoo.plots._figure import BLUE, CATEGORIES, LIGHT_GREY, number
@@ -25,7 +27,7 @@ def value_limits(groups, value_range):
     if all(group.dtype == np.uint8 for group in groups):
         return 0.0, 255.0
     low, high = extremes(groups)
-    if 0 <= low and high <= 1:
+    if low >= 0 and high <= 1:
         return 0.0, 1.0
     return (low - 0.5, high + 0.5) if low == high else (low, high)
 
@@ -52,9 +54,12 @@ def describe_values(groups, limits, clips):
         parts.append(f"Shown from {number(limits[0])} to {number(limits[1])}")
     elif not clips:
         parts.append(
-            f"Each panel: {groups[0].shape[1]} values across, "
+            f"Each panel: {groups[0].shape[1]:,} values across, "
             f"from {number(limits[0])} to {number(limits[1])} upwards"
         )
+    channels = groups[0].shape[3] if groups[0].ndim == 4 else 1
+    if clips and channels not in (1, 3):
+        parts.append(f"Each image: its {channels} channels")
     if not all(np.isfinite(group).all() for group in groups):
         parts.append("Some values are not finite" + (" (orange)" if clips else ""))
     return ". ".join(parts)
@@ -106,7 +111,7 @@ def thinned(signal):
     if length <= LONGEST_LINE:
         return np.linspace(0.0, 1.0, length) if length > 1 else np.array([0.5]), signal
     edges = np.linspace(0, length, LONGEST_LINE // 2 + 1).astype(int)
-    stretches = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    stretches = [slice(a, b) for a, b in pairwise(edges)]
     values = [extreme(signal[s]) for s in stretches for extreme in (np.min, np.max)]
     middles = np.repeat((edges[:-1] + edges[1:] - 1) / 2, 2)
     return middles / (length - 1), np.array(values)

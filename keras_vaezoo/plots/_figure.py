@@ -7,8 +7,8 @@ GREY, LIGHT_GREY = "#666666", "#BFBFBF"
 
 # Paul Tol's "muted" scheme and a grey: distinct with any of the common colour-vision deficiencies.
 CATEGORIES = (
-    *("#332288", "#DDCC77", "#117733", "#CC6677", "#88CCEE"),
-    *("#882255", "#44AA99", "#999933", "#AA4499", "#777777"),
+    *("#332288", "#CC6677", "#117733", "#88CCEE", "#AA4499"),
+    *("#DDCC77", "#44AA99", "#882255", "#999933", "#777777"),
 )
 MARKERS = "osD^vPX<>*"
 

@@ -2,11 +2,12 @@
 
 import dataclasses
 from collections.abc import Callable
+from textwrap import fill
 
 import numpy as np
 
 from keras_vaezoo.plots import _cells
-from keras_vaezoo.plots._figure import GREY, LIGHT_GREY, VERMILION, new_figure
+from keras_vaezoo.plots._figure import LIGHT_GREY, VERMILION, new_figure
 
 MARGIN = 0.04  # of a cell's width, on each of its sides
 WIDEST = 10.0  # inches, before cells shrink
@@ -107,18 +108,18 @@ class Grid:
         height = rows * self.look.height * width / columns
         figure = new_figure(max(4.5, width + 1.4), height + 1.1)
         axes = figure.add_subplot()
-        for examples, places, faint in self.cells:
-            boxes = self._boxes(places)
-            self.look.draw(axes, examples, boxes, self.limits, faint)
+        for examples, cells, faint in self.cells:
+            self.look.draw(axes, examples, self._boxes(cells), self.limits, faint)
         self._frames(axes, self._boxes(np.unique(places, axis=0)))
         if self.marked:
             self._frames(axes, self._boxes(np.array(self.marked)), VERMILION, 1.8)
         axes.set(xlim=(0, columns), ylim=(-rows * self.look.height, 0), aspect="equal")
         self._labels(axes, above=not x_label)
         axes.set_title(title, pad=10)
-        axes.set(xlabel=x_label, ylabel=y_label)
+        axes.set_ylabel(y_label)
         captions = ". ".join(text for text in (self.caption, caption) if text)
-        figure.supxlabel(captions, color=GREY, fontsize="small")
+        captions = fill(captions, int(13 * figure.get_figwidth()))
+        axes.set_xlabel("\n".join(text for text in (x_label, captions) if text), fontsize="small")
         channels = self.example_shape[1] if len(self.example_shape) == 2 else 1
         if self.look.draw is _cells.draw_lines and 1 < channels <= len(_cells.CATEGORIES):
             _cells.channel_legend(figure, channels)

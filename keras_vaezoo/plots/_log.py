@@ -1,77 +1,113 @@
 """The log of a training, from a Keras History, a dict or a file of CSVLogger."""
 
+import collections
 import csv
 import os
 
 import numpy as np
 
-CONTROLLER_SUFFIXES = {
-    "set_point": "_set_point",
-    "measured": "_measured",
-    "value": "_value",
-    "error": "_error",
-}
+# What a controller on a coefficient c logs: c_set_point and so on; error = set point - measured.
+CONTROLLER_PARTS = ("set_point", "measured", "error", "value")
+
+Curve = collections.namedtuple("Curve", ["epochs", "values"])
 
 
 def read_log(history):
-    """Return (epochs counted from 1, {name: float64 values}) of a training.
+    """Return {name: Curve} of a training, epochs counted from 1.
+
+    A series shorter than the training (Keras's ``validation_freq=k``) belongs to every k-th epoch.
 
     Raises:
-        ValueError: If nothing was logged, or if the series differ in length.
+        ValueError: If nothing was logged.
     """
     if isinstance(history, (str, os.PathLike)):
-        logs, epochs = _read_csv(history), None
+        curves = _read_csv(history)
     else:
-        logs, epochs = getattr(history, "history", history), getattr(history, "epoch", None)
+        curves = _read_dict(getattr(history, "history", history), getattr(history, "epoch", None))
+    if not any(len(curve.values) for curve in curves.values()):
+        raise ValueError(
+            "The history is empty: was `fit` run for at least one epoch? "
+            f"Received: {len(curves)} series without values from {history!r}"
+        )
+    return curves
+
+
+def _read_dict(logs, epochs):
     if not isinstance(logs, dict):
         raise ValueError(
             "`history` must be what `model.fit` returns, its dict `.history`, or the path of a "
-            f"CSVLogger file. Received: {type(history).__name__}"
+            f"CSVLogger file. Received: {type(logs).__name__}"
         )
     series = {name: np.asarray(values, np.float64) for name, values in logs.items()}
-    lengths = {name: values.size for name, values in series.items()}
-    if not any(lengths.values()):
-        raise ValueError(
-            "The history is empty: was `fit` run for at least one epoch? "
-            f"Received: {len(series)} series without values in {history!r}"
-        )
-    if len(set(lengths.values())) > 1:
-        raise ValueError(f"All series must have one length. Received: lengths {lengths}")
-    logged = series.pop("epoch", epochs)
-    length = next(iter(lengths.values()))
-    if logged is None or len(logged) != length:
-        logged = np.arange(length)
-    return np.asarray(logged, np.float64) + 1, series
+    length = max((len(values) for values in series.values()), default=0)
+    epochs = series.pop("epoch", epochs)
+    if epochs is None or len(epochs) != length:
+        epochs = np.arange(length)
+    epochs = np.asarray(epochs, np.float64) + 1
+    return {name: Curve(_spread(epochs, len(v)), v) for name, v in series.items()}
+
+
+def _spread(epochs, count):
+    """Return the epochs of `count` values logged every k-th epoch."""
+    every = len(epochs) // max(count, 1)
+    return epochs[every - 1 :: every][:count] if count else epochs[:0]
 
 
 def _read_csv(path):
-    """Return {column: values} of a CSVLogger file; what is not a number is NaN."""
+    """Return {column: Curve} of a CSVLogger file, without what is no number ("NA")."""
     with open(path, newline="") as file:
         header = file.readline()
         file.seek(0)
-        separator = max(",;\t", key=header.count)
-        rows = list(csv.DictReader(file, delimiter=separator))
-    columns = {name: [_as_float(row[name]) for row in rows] for name in (rows[0] if rows else {})}
-    return {name: v for name, v in columns.items() if not np.isnan(v).all()}
+        rows = list(csv.DictReader(file, delimiter=max(",;\t", key=header.count)))
+    curves = {}
+    for name in rows[0] if rows else ():
+        pairs = [
+            (float(row.get("epoch", index)) + 1, float(row[name]))
+            for index, row in enumerate(rows)
+            if _is_number(row[name])
+        ]
+        if pairs and name != "epoch":
+            curves[name] = Curve(*np.array(pairs).T)
+    return curves
 
 
-def _as_float(text):
+def _is_number(text):
     try:
-        return float(text)
+        float(text)
     except (TypeError, ValueError):
-        return float("nan")
+        return False
+    return True
 
 
-def controlled_coefficients(series):
+def controlled_coefficients(curves):
     """Return the coefficients whose controller left its set point in the log."""
-    suffix = CONTROLLER_SUFFIXES["set_point"]
-    return [
-        name.removesuffix(suffix)
-        for name in series
-        if name.endswith(suffix) and not name.startswith("val_")
-    ]
+    suffix = "_set_point"
+    return [name.removesuffix(suffix) for name in curves if name.endswith(suffix)]
 
 
-def controller_key(coefficient, part):
-    """Return the log's name of one part of a coefficient's controller."""
-    return coefficient + CONTROLLER_SUFFIXES[part]
+def controller_parts(coefficient):
+    """Return {part: name in the log} of the controller on a coefficient."""
+    return {part: f"{coefficient}_{part}" for part in CONTROLLER_PARTS}
+
+
+def read_controller(curves, coefficient):
+    """Return the curves of the set point, the measured term and the coefficient's value.
+
+    Raises:
+        ValueError: If the log lacks one of them.
+    """
+    names = controller_parts(coefficient)
+    set_point = curves[names["set_point"]]
+    if names["measured"] in curves:
+        measured = curves[names["measured"]]
+    elif names["error"] in curves:
+        measured = Curve(set_point.epochs, set_point.values - curves[names["error"]].values)
+    else:
+        measured = None
+    if measured is None or names["value"] not in curves:
+        raise ValueError(
+            f"The controller on {coefficient!r} must have logged {names['value']!r} and "
+            f"{names['measured']!r} or {names['error']!r}. "
+            f"Received: a history of {list(curves)}"
+        )
+    return set_point, measured, curves[names["value"]]

@@ -90,7 +90,8 @@ def _draw_divergences(axes, half, variances):
     axes.plot(variances, _aevb(half, variances), "o", color=GREY)
     axes.plot(variances, _wise_ale(half, variances), "o", color=GREEN)
     axes.set(xlabel="posterior variance v", ylabel="KL from the prior (nats)", ylim=(0, None))
-    axes.set_title("All variances\n(dots: the other panels)", fontsize="medium")
+    letter = ascii_lowercase[len(variances) % 26]
+    axes.set_title(f"({letter}) all variances\ndots: the other panels", fontsize="medium")
 
 
 def _normal(z, mean, variance):

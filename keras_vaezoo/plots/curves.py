@@ -1,12 +1,14 @@
 """Curves over a training: every logged quantity, and the controllers."""
 
+from textwrap import fill
+
 import numpy as np
 
 from keras_vaezoo.plots._figure import BLUE, GREEN, GREY, VERMILION, number, panels
 from keras_vaezoo.plots._log import (
-    CONTROLLER_SUFFIXES,
     controlled_coefficients,
-    controller_key,
+    controller_parts,
+    read_controller,
     read_log,
 )
 
@@ -22,8 +24,8 @@ def history(history, terms=None):
     Args:
         history: What ``model.fit`` returns, its dict ``.history``, or the path of a file of
             ``keras.callbacks.CSVLogger``.
-        terms: Names of the panels, such as ``["loss", "kl"]``. None: all but the controllers',
-            which :func:`controllers` draws.
+        terms: Names of the panels, such as ``["loss", "kl"]``. None: all that change; constant
+            ones stand below in words, and :func:`controllers` draws the controllers.
 
     Returns:
         A ``matplotlib.figure.Figure``.
@@ -36,12 +38,11 @@ def history(history, terms=None):
         fitted = model.fit(images, validation_split=0.1, epochs=10)
         keras_vaezoo.plots.history(fitted).savefig("history.png")
     """
-    epochs, series = read_log(history)
-    logged = list(dict.fromkeys(name.removeprefix("val_") for name in series))
+    curves = read_log(history)
+    logged = list(dict.fromkeys(name.removeprefix("val_") for name in curves))
+    constant = []
     if terms is None:
-        controlled = controlled_coefficients(series)
-        parts = {controller_key(c, part) for c in controlled for part in CONTROLLER_SUFFIXES}
-        terms = [name for name in logged if name not in parts]
+        terms, constant = _moving(curves, logged)
     missing = [name for name in terms if name not in logged]
     if missing or not terms:
         raise ValueError(
@@ -49,20 +50,22 @@ def history(history, terms=None):
             f"the history has {logged}"
         )
     figure, all_axes = panels(len(terms), 3, 3.6, 2.6, sharex=True)
-    validated = [f"val_{name}" in series for name in terms]
+    styles = {
+        "": dict(label="training", color=BLUE),
+        "val_": dict(label="validation", color=VERMILION, ls="--"),
+    }
     for axes, name in zip(all_axes, terms, strict=True):
-        for key, label, style in (
-            (name, "training", dict(color=BLUE)),
-            (f"val_{name}", "validation", dict(color=VERMILION, ls="--")),
-        ):
-            if key in series:
-                _draw_curve(axes, epochs, series[key], label=label, **style)
-        axes.set_title(name)
+        drawn = {prefix: curves[prefix + name] for prefix in styles if prefix + name in curves}
+        for prefix, curve in drawn.items():
+            _draw_curve(axes, curve, **styles[prefix])
+        axes.set_title(_title(name, drawn.values()))
         axes.set_ylabel("nats" if name in IN_NATS else "")
-    _finish(figure, all_axes, 3)
-    if any(validated):
-        handles, labels = all_axes[validated.index(True)].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    _finish(all_axes, 3, [curve.epochs for curve in curves.values()])
+    if any(name.startswith("val_") for name in curves):
+        _legend(figure, all_axes)
+    if constant:
+        text = ", ".join(f"{name} {number(curves[name].values[0])}" for name in constant)
+        figure.supxlabel(fill(f"Constant: {text}", 50 * min(len(terms), 3)), fontsize="small")
     return figure
 
 
@@ -88,58 +91,84 @@ def controllers(history):
         model.compile("adam")
         keras_vaezoo.plots.controllers(model.fit(images, epochs=10)).savefig("controllers.png")
     """
-    epochs, series = read_log(history)
-    controlled = controlled_coefficients(series)
-    parts = ("set_point", "measured", "value")
-    missing = [
-        key for c in controlled for part in parts if (key := controller_key(c, part)) not in series
-    ]
-    if not controlled or missing:
+    curves = read_log(history)
+    controlled = controlled_coefficients(curves)
+    if not controlled:
         raise ValueError(
-            "A controller on a coefficient c leaves c_set_point, c_measured and c_value in the "
-            "history; train with a controller (ControlVAE, GCVAE, callbacks.PIDController). "
-            f"Received: a history of {list(series)}" + (f" without {missing}" if missing else "")
+            "No controller left its set point in this history: train with one (ControlVAE, GCVAE "
+            f"or callbacks.PIDController). Received: a history of {list(curves)}"
         )
+    rows = [read_controller(curves, name) for name in controlled]
     figure, all_axes = panels(2 * len(controlled), 2, 4.6, 2.4, sharex=True)
-    for row, name in enumerate(controlled):
-        left, right = all_axes[2 * row : 2 * row + 2]
-        set_point, measured, value = (series[controller_key(name, part)] for part in parts)
-        _draw_curve(left, epochs, measured, label="measured", color=BLUE)
-        _draw_curve(left, epochs, set_point, label="set point", color=VERMILION, ls="--")
-        _draw_curve(right, epochs, value, label="coefficient", color=GREEN)
-        left.set_title(f"{name}: {number(measured[-1])}, set point {number(set_point[-1])}")
+    pairs = zip(all_axes[::2], all_axes[1::2], strict=True)
+    for name, row, (left, right) in zip(controlled, rows, pairs, strict=True):
+        set_point, measured, value = row
+        _draw_curve(left, measured, label="measured", color=BLUE)
+        _draw_curve(left, set_point, label="set point", color=VERMILION, ls="--")
+        _draw_curve(right, value, color=GREEN)
+        last = number(measured.values[-1]), number(set_point.values[-1])
+        left.set_title(_title(f"{name}: {last[0]}, set point {last[1]}", [measured]))
         left.set_ylabel("measured term")
-        right.set_title(f"coefficient {name}: {number(value[-1])}")
+        right.set_title(_title(f"coefficient {name}: {number(value.values[-1])}", [value]))
         right.set_ylabel("coefficient")
-    _finish(figure, all_axes, 2)
-    handles, labels = all_axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    _finish(all_axes, 2, [curve.epochs for row in rows for curve in row])
+    _legend(figure, all_axes)
     return figure
 
 
-def _draw_curve(axes, epochs, values, **style):
-    """Draw one curve, points if it is short, and say where it stops being finite."""
-    finite = np.isfinite(values)
-    marker = "o" if len(epochs) <= 20 else None
-    axes.plot(epochs, np.where(finite, values, np.nan), marker=marker, ms=3, **style)
-    if not finite.all():
-        axes.text(
-            0.03,
-            0.06,
-            f"not finite at epoch {epochs[~finite][0]:.0f}",
-            transform=axes.transAxes,
-            color=VERMILION,
-            fontsize="small",
-        )
+def _moving(curves, logged):
+    """Return (names of what changes or is not finite, names of the constant rest).
+
+    What controllers log is in neither. Without a second epoch nothing counts as constant.
+    """
+    controlled = {
+        name
+        for coefficient in controlled_coefficients(curves)
+        for name in controller_parts(coefficient).values()
+    }
+    moving, constant = [], []
+    for name in logged:
+        if name in controlled:
+            continue
+        series = [curves[key].values for key in (name, f"val_{name}") if key in curves]
+        values = np.concatenate(series)
+        still = max(map(len, series)) > 1 and name in curves and (values == values[0]).all()
+        (constant if still else moving).append(name)
+    return (moving, constant) if moving else (constant, [])
 
 
-def _finish(figure, all_axes, columns):
+def _title(text, curves):
+    """Return a panel's title; it says where a curve is first not finite."""
+    broken = [epoch for curve in curves for epoch in curve.epochs[~np.isfinite(curve.values)]]
+    return f"{text}: not finite at epoch {min(broken):.0f}" if broken else text
+
+
+def _draw_curve(axes, curve, **style):
+    """Draw the finite part of one curve, with points if it is short."""
+    marker = "o" if len(curve.values) <= 20 else None
+    values = np.where(np.isfinite(curve.values), curve.values, np.nan)
+    axes.plot(curve.epochs, values, marker=marker, ms=3, **style)
+
+
+def _legend(figure, all_axes):
+    """Name the lines above all panels, once each."""
+    named = {}
+    for axes in all_axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            named.setdefault(label, handle)
+    figure.legend(named.values(), named.keys(), loc="outside upper center", ncols=2, frameon=False)
+
+
+def _finish(all_axes, columns, epochs):
     """Label the epochs under the last panel of every column and clear the frames."""
     from matplotlib.ticker import MaxNLocator
 
+    epochs = np.concatenate(epochs)
+    edge = max(0.5, 0.02 * np.ptp(epochs))
     for index, axes in enumerate(all_axes):
         axes.spines[["top", "right"]].set_visible(False)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=True, min_n_ticks=1))
+        axes.set_xlim(epochs.min() - edge, epochs.max() + edge)
         axes.grid(axis="y", color=GREY, alpha=0.2)
         last = index + columns >= len(all_axes)
         axes.tick_params(labelbottom=last)

@@ -20,7 +20,7 @@ def embedding(model, images, labels=None, *, dimensions=None, ellipses=64):
         labels: (examples,) labels or values of one factor, numbers or strings, or None. Up to ten
             different ones have a colour and a marker each; more have a colour bar.
         dimensions: The two latent dimensions (across, upwards) of a model with more than 2.
-        ellipses: Number of examples, the first, whose ellipses are drawn; of the others the mean.
+        ellipses: Number of examples, evenly spaced, whose ellipses are drawn; of all the mean.
 
     Returns:
         A ``matplotlib.figure.Figure``.
@@ -53,7 +53,7 @@ def embedding_comparison(codes, labels=None, *, dimensions=None, ellipses=64, co
             ``model.encode(images)`` returns them.
         labels: (examples,) labels or values of one factor, numbers or strings, or None.
         dimensions: The two latent dimensions (across, upwards) of models with more than 2.
-        ellipses: Number of examples, the first, whose ellipses are drawn; of the others the mean.
+        ellipses: Number of examples, evenly spaced, whose ellipses are drawn; of all the mean.
         columns: Most panels in a row.
 
     Returns:
@@ -87,16 +87,18 @@ def embedding_comparison(codes, labels=None, *, dimensions=None, ellipses=64, co
     labels = _check_labels(labels, count)
     centres = {name: codes[name].mean[:, list(pairs[name])] for name in codes}
     spreads = {name: np.exp(codes[name].log_variance[:, list(pairs[name])] / 2) for name in codes}
-    low, high = _limits(centres, spreads, ellipses)
+    # Evenly spaced, as data may be sorted by label.
+    drawn = np.unique(np.linspace(0, count - 1, min(ellipses, count)).astype(int))
+    low, high = _limits(centres, spreads, drawn)
 
     colours, groups, add_key = _colouring(labels, count)
     width = 4.4 if len(codes) == 1 else 3.4
     height = width * float(np.clip((high[1] - low[1]) / (high[0] - low[0]), 0.4, 1.8))
     figure, all_axes = panels(
-        len(codes), columns, width, height + 0.7, beside=1.2, sharex=True, sharey=True
+        len(codes), columns, width, height + 1.2, beside=1.2, sharex=True, sharey=True
     )
     for axes, name in zip(all_axes, codes, strict=True):
-        _draw_ellipses(axes, centres[name][:ellipses], spreads[name][:ellipses], colours)
+        _draw_ellipses(axes, centres[name][drawn], spreads[name][drawn], colours[drawn])
         _draw_means(axes, centres[name], colours, groups)
         _draw_prior(axes)
         axes.set(title=name, xlabel=f"z[{pairs[name][0]}]", ylabel=f"z[{pairs[name][1]}]")
@@ -106,7 +108,7 @@ def embedding_comparison(codes, labels=None, *, dimensions=None, ellipses=64, co
         axes.set_xlabel(axes.get_xlabel() if index + columns >= len(all_axes) else "")
         axes.set_ylabel(axes.get_ylabel() if index % columns == 0 else "")
     add_key(figure, all_axes)
-    figure.supxlabel(_caption(spreads, ellipses), fontsize="small", color=GREY)
+    figure.supxlabel(_caption(spreads, len(drawn)), fontsize="small", color=GREY)
     return figure
 
 
@@ -143,7 +145,14 @@ def _colouring(labels, count):
         from matplotlib.lines import Line2D
 
         handles = [
-            Line2D([], [], ls="", marker=marker, color=colour, label=str(name))
+            Line2D(
+                [],
+                [],
+                ls="",
+                marker=MARKERS[0] if "$" in marker else marker,
+                color=colour,
+                label=str(name),
+            )
             for name, marker, colour in zip(names, markers, palette, strict=False)
         ]
         figure.legend(handles=handles, loc="outside right center", frameon=False, title="label")
@@ -197,8 +206,8 @@ def _draw_ellipses(axes, centres, spreads, colours):
                 units="xy",
                 offsets=centres[wide],
                 offset_transform=axes.transData,
-                facecolors=[(*colour, alpha) for colour in colours[: len(wide)][wide]],
-                edgecolors=[(*colour, 0.7) for colour in colours[: len(wide)][wide]],
+                facecolors=[(*colour, alpha) for colour in colours[wide]],
+                edgecolors=[(*colour, 0.7) for colour in colours[wide]],
                 linewidths=0.5,
                 zorder=2,
             ),
@@ -213,18 +222,19 @@ def _draw_means(axes, centres, colours, groups):
         axes.scatter(
             *centres[members].T,
             s=24 if few else 6,
-            c=0.8 * colours[members] if few else colours[members],
+            c=0.6 * colours[members] if few else colours[members],
             marker=marker,
             lw=0,
             zorder=3,
         )
 
 
-def _limits(centres, spreads, ellipses):
+def _limits(centres, spreads, drawn):
     """Return (low, high), two numbers each, that hold every drawn ellipse and the prior."""
     low, high = np.full(2, -PRIOR_REACH), np.full(2, PRIOR_REACH)
     for name in centres:
-        reach = 2.1 * spreads[name] * (np.arange(len(spreads[name])) < ellipses)[:, None]
+        reach = np.zeros_like(spreads[name])
+        reach[drawn] = 2.1 * spreads[name][drawn]
         low = np.minimum(low, (centres[name] - reach).min(axis=0))
         high = np.maximum(high, (centres[name] + reach).max(axis=0))
     edge = 0.03 * (high - low)
@@ -235,7 +245,7 @@ def _caption(spreads, ellipses):
     count = len(next(iter(spreads.values())))
     lines = ["Ellipses: posteriors at 1 and 2 sd; dashed: prior at 1 and 2 sd"]
     if ellipses < count:
-        lines.append(f"{count} means, ellipses of the first {ellipses}")
+        lines.append(f"{count} means, ellipses of {ellipses} of them")
     if any((spread == 0).all() for spread in spreads.values()):
         lines.append("Codes without ellipses are deterministic")
     return "\n".join(lines)

@@ -101,7 +101,8 @@ def rate_distortion(points):
     for index, (name, (rate, distortion)) in enumerate(curves.items()):
         style = dict(
             color=CATEGORIES[index % len(CATEGORIES)],
-            marker=MARKERS[index % len(MARKERS)],
+            # Shifted by one after each round, so that no two names look alike.
+            marker=MARKERS[(index + index // len(CATEGORIES)) % len(MARKERS)],
             ls="-" if len(rate) > 1 else "",
         )
         axes.plot(rate, distortion, label=name, ms=8, mec="white", mew=0.6, zorder=3, **style)

@@ -76,6 +76,7 @@ def traversals(
             "`base` must be the index of one of the images. Received: "
             f"base={base!r} and {len(images)} images"
         )
+    images = first(images, None)
     codes = encode(model, images)
     latent_dim = codes.mean.shape[1]
     information = kl_by_dimension(codes)
@@ -83,10 +84,10 @@ def traversals(
         # Deterministic codes have infinite information each: their spread then decides.
         order = np.lexsort((-codes.mean.var(axis=0), -information))
         chosen = [int(k) for k in order[:n]]
-        title = f"Traversals of {len(chosen)} of {latent_dim} dimensions, most informative first"
+        title = "Traversals by information"
     else:
         chosen = check_dimensions(latent_dim, dimensions)
-        title = f"Traversals of {len(chosen)} of {latent_dim} dimensions"
+        title = "Traversals"
 
     centre, spread = _aggregate(codes)
     offsets = np.linspace(-limit, limit, steps)
@@ -95,14 +96,16 @@ def traversals(
         z[row, :, k] = centre[k] + spread[k] * offsets
     decoded = to_numpy(model.decode(z.reshape(-1, latent_dim).astype(np.float32)))
 
-    grid = Grid([first(images, len(images)), decoded], shape, value_range)
+    grid = Grid([images, decoded], shape, value_range)
     grid.add(decoded, rows_of(len(decoded), steps))
     for row, k in enumerate(chosen):
         grid.row_labels[row] = f"z[{k}]  {nats(information[k])}"
         grid.mark([(row, np.abs(z[row, :, k] - codes.mean[base, k]).argmin())])
     labelled = range(steps) if steps <= 12 else sorted({0, steps // 2, steps - 1})
     grid.column_labels = {column: f"{number(offsets[column])} sd" for column in labelled}
-    return grid.figure(title, "Frame: nearest to the image's own code")
+    if len(chosen) < latent_dim:
+        title += f" ({len(chosen)} of {latent_dim} dimensions)"
+    return grid.figure(title, "Frame: nearest to the example's code; nats: mean KL")
 
 
 def manifold(model, n=20, *, dimensions=None, shape=None, value_range=None):

@@ -84,7 +84,7 @@ def samples(model, n=50, seed=0, *, shape=None, value_range=None):
     drawn = to_numpy(model.sample(n, seed))
     grid = Grid([drawn], shape, value_range)
     grid.add(drawn, rows_of(len(drawn), grid.look.columns))
-    return grid.figure(f"{len(drawn)} samples from the prior")
+    return grid.figure("Samples from the prior")
 
 
 def overview(model, images, n=10, seed=0, *, shape=None, value_range=None):

@@ -1,0 +1,95 @@
+"""What a user does with a model: encode, decode, sample, and steer its coefficients."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from keras import ops
+
+from keras_vaezoo import checks, sampling
+from keras_vaezoo.coefficients import CoefficientView
+from keras_vaezoo.models.batching import run_in_batches
+
+
+class Posterior(NamedTuple):
+    """Parameters of q(z|x), each `(M, d)`."""
+
+    mean: Any
+    log_variance: Any
+
+
+class InferenceMixin:
+    """Encoding, decoding, sampling and the coefficients of a model."""
+
+    @property
+    def coefficients(self):
+        """Live mapping of the coefficients: reads floats, assignment writes the variables."""
+        return CoefficientView(self.loss_coefficients)
+
+    def encode(self, x, batch_size=256):
+        """Parameters of q(z|x).
+
+        Args:
+            x: Array `(n, *input_shape)`, or a dataset whose batches have that shape.
+            batch_size: Examples in one pass, for arrays. Default 256.
+
+        Returns:
+            Named tuple `(mean, log_variance)` of NumPy arrays, each `(n, latent_dim)`.
+        """
+        if hasattr(x, "shape"):
+            checks.check_batch(x, self.input_shape[1:])
+        outputs = run_in_batches(self.encoder, x, batch_size)
+        posterior = self._posterior(outputs)
+        return Posterior(*(ops.convert_to_numpy(tensor) for tensor in posterior))
+
+    def decode(self, z, batch_size=256):
+        """Mean of p(x|z) for codes `z` `(n, latent_dim)`, as a NumPy array `(n, *input_shape)`."""
+        return ops.convert_to_numpy(self.likelihood(self._decoder_output(z, batch_size)))
+
+    def reconstruct(self, x, batch_size=256):
+        """Mean of p(x|z) at the posterior mean, `(n, *input_shape)`."""
+        return self.decode(self.encode(x, batch_size).mean, batch_size)
+
+    def sample(self, n, seed=None, mean=True):
+        """New data from the prior.
+
+        Args:
+            n: Number of examples.
+            seed: Integer seed, the same draws of z on every backend; `None` for fresh ones.
+            mean: Whether to give the mean of p(x|z) or a draw from it. Default `True`.
+
+        Returns:
+            Array `(n, *input_shape)`.
+        """
+        z = sampling.prior_samples(n, self.latent_dim, seed)
+        if mean:
+            return self.decode(z)
+        noise = np.random.default_rng(None if seed is None else [seed, 1])
+        return self.likelihood.draw(self._decoder_output(z), noise)
+
+    def control(self, name, controller, keep_state=False):
+        """Lets a `control.Controller` hold a coefficient, until `release(name)`."""
+        self.loss_coefficients.control(name, controller, keep_state)
+        self._refresh_functions()
+
+    def release(self, name):
+        """Takes the controller or schedule off a coefficient; its value stays as it is."""
+        self.loss_coefficients.release(name)
+        self._refresh_functions()
+
+    def summary(self, *args, **kwargs):
+        """Keras's summary, then the coefficients and what controls them."""
+        super().summary(*args, **kwargs)
+        show = kwargs.get("print_fn") or print
+        for name, value in self.coefficients.items():
+            held = ""
+            if self.loss_coefficients.enabled(name):
+                slot = self.loss_coefficients.slot(name)
+                term = self.loss_coefficients.measurable[int(slot["measured"])]
+                held = f", controlled: {term} at {slot['set_point']:g}"
+            show(f" coefficient {name} = {value:g}{held}")
+
+    def _decoder_output(self, z, batch_size=256):
+        z = np.asarray(ops.convert_to_numpy(z), "float32")
+        if z.ndim != 2 or z.shape[1] != self.latent_dim:
+            raise ValueError(f"z must have shape (n, {self.latent_dim}). Received: shape={z.shape}")
+        return run_in_batches(self.decoder, z, batch_size)

@@ -1,0 +1,34 @@
+"""The zoo: presets by name, in the folder zoo_weights."""
+
+from keras_vaezoo import presets_io
+from keras_vaezoo.models.base import BaseVAE
+
+
+def from_preset(preset, **overrides):
+    """Loads a preset of any class.
+
+    Args:
+        preset: A name in `presets()`, or a path (a string with a separator, or a
+            `pathlib.Path`).
+        **overrides: `coefficient=value` pairs that win over the stored ones.
+
+    Returns:
+        A model of the preset's own class, not compiled.
+
+    Raises:
+        ValueError: For an unknown preset, a missing or altered file, or a config that names a
+            class of another package.
+
+    Example:
+
+    ```python
+    model = keras_vaezoo.from_preset("./my_preset")
+    images = model.sample(16, seed=0)
+    ```
+    """
+    return BaseVAE.from_preset(preset, **overrides)
+
+
+def presets():
+    """Names of the presets there are, sorted: every folder of the zoo that holds a config."""
+    return presets_io.names()

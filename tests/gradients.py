@@ -1,0 +1,104 @@
+"""Values and gradients on the running backend, and their finite-difference oracle."""
+
+import keras
+import numpy as np
+
+
+def value_and_grad(function, *arrays):
+    """Return `function(*arrays)`, a scalar, and its gradient by each array, as NumPy.
+
+    Args:
+        function: takes tensors, returns a scalar tensor.
+        *arrays: NumPy arrays; they become float32 tensors.
+
+    Returns:
+        `(value, gradients)`, a float and a tuple of arrays.
+    """
+    return _to_numpy(_BACKENDS[keras.backend.backend()](function)(*_float32(arrays)))
+
+
+def compiled_value_and_grad(function, *arrays):
+    """As `value_and_grad`, inside what the backend compiles, with the first axis unknown.
+
+    TensorFlow: a `tf.function` whose arrays have an unknown first axis. JAX: `jax.jit`. torch runs
+    eagerly.
+    """
+    backend = keras.backend.backend()
+    arrays = _float32(arrays)
+    both = _BACKENDS[backend](function)
+    if backend == "tensorflow":
+        import tensorflow as tf
+
+        signature = [tf.TensorSpec((None, *array.shape[1:]), "float32") for array in arrays]
+        both = tf.function(both, input_signature=signature)
+    if backend == "jax":
+        import jax
+
+        both = jax.jit(both)
+    return _to_numpy(both(*arrays))
+
+
+def finite_difference(oracle, *arrays, step=1e-5):
+    """Return the central differences of a float64 NumPy function by each array."""
+    arrays = [np.array(array, "float64") for array in arrays]
+    gradients = []
+    for array in arrays:
+        gradient = np.zeros_like(array)
+        for index in np.ndindex(array.shape):
+            kept = array[index]
+            array[index] = kept + step
+            above = oracle(*arrays)
+            array[index] = kept - step
+            below = oracle(*arrays)
+            array[index] = kept
+            gradient[index] = (above - below) / (2 * step)
+        gradients.append(gradient)
+    return tuple(gradients)
+
+
+def _tensorflow(function):
+    import tensorflow as tf
+
+    def both(*arrays):
+        tensors = [tf.convert_to_tensor(array) for array in arrays]
+        with tf.GradientTape() as tape:
+            tape.watch(tensors)
+            value = function(*tensors)
+        return value, tape.gradient(value, tensors, unconnected_gradients="zero")
+
+    return both
+
+
+def _jax(function):
+    import jax
+
+    def both(*arrays):
+        return jax.value_and_grad(function, argnums=tuple(range(len(arrays))))(*arrays)
+
+    return both
+
+
+def _torch(function):
+    import torch
+
+    def both(*arrays):
+        tensors = [torch.tensor(array, requires_grad=True) for array in arrays]
+        value = function(*tensors)
+        return value, torch.autograd.grad(value, tensors, allow_unused=True, materialize_grads=True)
+
+    return both
+
+
+_BACKENDS = {"tensorflow": _tensorflow, "jax": _jax, "torch": _torch}
+
+
+def _float32(arrays):
+    return [np.asarray(array, "float32") for array in arrays]
+
+
+def _to_numpy(value_and_gradients):
+    value, gradients = value_and_gradients
+    return (
+        float(keras.ops.convert_to_numpy(value)),
+        tuple(keras.ops.convert_to_numpy(gradient) for gradient in gradients),
+    )

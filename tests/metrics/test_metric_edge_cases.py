@@ -1,0 +1,399 @@
+"""Constant codes and factors, single columns, bad values, odd labels, sorted rows, tensors."""
+
+import sys
+import warnings
+
+import keras
+import numpy as np
+import pytest
+
+from keras_vaezoo import metrics
+
+QUICK = {"train_votes": 300, "eval_votes": 150}
+
+
+def quick_dci(codes, factors, **settings):
+    return metrics.dci(codes, factors, n_estimators=3, max_rows=600, **settings)
+
+
+def sap_r2(codes, factors):
+    return metrics.sap(codes, factors, estimator="r2")
+
+
+def quick_factor_vae(codes, factors, **settings):
+    return metrics.factor_vae_score(codes, factors, **QUICK, **settings)
+
+
+def quick_beta_vae(codes, factors, **settings):
+    return metrics.beta_vae_score(codes, factors, train_points=300, eval_points=150, **settings)
+
+
+BINNED = [metrics.mig, metrics.modularity, metrics.jemmig]
+DISCRETE = [*BINNED, metrics.explicitness, metrics.sap, quick_dci, quick_factor_vae, quick_beta_vae]
+ALL = [*DISCRETE, sap_r2]
+NEED_TWO_FACTORS = [metrics.modularity, quick_factor_vae, quick_beta_vae]
+
+
+def numbers(result):
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def append_constant(codes, value=0.3):
+    return np.column_stack([codes, np.full(len(codes), value)])
+
+
+class TestConstantCode:
+    def test_information_is_exactly_zero(self, perfect):
+        codes = append_constant(perfect.codes)
+        table = metrics.mutual_information_table(codes, perfect.factors)
+        assert not table.mutual_information[-1].any() and table.code_entropy[-1] == 0
+        assert metrics.mig(table=table) == pytest.approx(1.0)
+        assert metrics.jemmig(table=table) == pytest.approx(1.0)
+
+    def test_modularity_counts_it_as_zero_or_leaves_it_out(self, perfect):
+        codes = append_constant(perfect.codes)
+        score = metrics.modularity(codes, perfect.factors)
+        assert score == pytest.approx(0.75)
+        np.testing.assert_allclose(score.per_code, [1, 1, 1, 0])
+        active = metrics.modularity(codes, perfect.factors, active_only=True)
+        assert active == pytest.approx(1.0)
+
+    @pytest.mark.parametrize("scaling", ["standard", "unit_range"])
+    def test_explicitness_survives_the_zero_deviation(self, perfect, scaling):
+        codes = append_constant(perfect.codes, 0.1)
+        score = metrics.explicitness(codes, perfect.factors, scaling=scaling)
+        plain = metrics.explicitness(perfect.codes, perfect.factors, scaling=scaling)
+        assert score == pytest.approx(plain, abs=1e-3) and not score.matrix[-1].any()
+
+    @pytest.mark.parametrize("min_std", [0.0, 0.05])
+    def test_never_active_in_factor_vae(self, perfect, min_std):
+        codes = append_constant(perfect.codes, 0.1)
+        score = quick_factor_vae(codes, perfect.factors, min_std=min_std)
+        assert score == 1.0 and not score.matrix[-1].any() and score.per_code[-1] == 0
+
+    def test_min_std_marks_a_collapsed_code_dead(self, cases):
+        codes, factors, _ = cases["constant_dim"]
+        plain = metrics.modularity(codes, factors)
+        marked = metrics.modularity(codes, factors, min_std=0.05)
+        assert plain.per_code[-1] > 0.5 and marked.per_code[-1] == 0
+        assert metrics.mig(codes, factors, min_std=0.05) == pytest.approx(1.0)
+        assert metrics.jemmig(codes, factors, min_std=0.05) == pytest.approx(1.0)
+
+    def test_first_or_last_does_not_matter_to_dci(self, perfect):
+        last = quick_dci(append_constant(perfect.codes), perfect.factors)
+        first = quick_dci(append_constant(perfect.codes)[:, ::-1], perfect.factors)
+        assert last.disentanglement > 0.95
+        assert first.disentanglement == pytest.approx(last.disentanglement, abs=0.02)
+
+
+class TestAllCodesConstant:
+    codes = np.full((1200, 3), [0.1, -2.0, 7.3])
+
+    @pytest.mark.parametrize("metric", [metrics.mig, metrics.modularity, metrics.sap, sap_r2])
+    def test_zero(self, perfect, metric):
+        assert metric(self.codes, perfect.factors) == 0.0
+
+    def test_modularity_of_no_active_code_is_zero(self, perfect):
+        assert metrics.modularity(self.codes, perfect.factors, active_only=True) == 0.0
+
+    @pytest.mark.parametrize("estimator", ["gradient_boosting", "random_forest"])
+    def test_dci_zero(self, perfect, estimator):
+        scores = quick_dci(self.codes, perfect.factors, estimator=estimator)
+        assert scores.disentanglement == scores.completeness == 0.0
+        assert scores.informativeness == pytest.approx(np.mean([1 / 4, 1 / 5, 1 / 6]), abs=0.02)
+
+    @pytest.mark.parametrize("strategy", ["multinomial", "ovr", "ovr_normalized"])
+    def test_explicitness_is_chance(self, perfect, strategy):
+        score = metrics.explicitness(self.codes, perfect.factors, strategy=strategy)
+        assert score == pytest.approx(0.5) and score.train == pytest.approx(0.5)
+        rescaled = metrics.explicitness(
+            self.codes, perfect.factors, strategy=strategy, rescale=True
+        )
+        assert rescaled == pytest.approx(0.0, abs=1e-12)
+
+    def test_factor_vae_is_zero_with_a_warning(self, perfect):
+        with pytest.warns(UserWarning, match="No code is active"):
+            score = quick_factor_vae(self.codes, perfect.factors)
+        assert score == 0.0 and score.matrix.shape == (3, 3)
+
+    def test_jemmig_rewards_it_with_a_warning(self, perfect):
+        with pytest.warns(UserWarning, match="All codes are constant"):
+            score = metrics.jemmig(self.codes, perfect.factors)
+        sizes = np.array([4, 5, 6])
+        assert score == pytest.approx(np.mean(np.log(20) / np.log(20 * sizes)), abs=1e-12)
+        assert score == pytest.approx(0.653, abs=5e-4)
+
+
+class TestConstantFactor:
+    @pytest.mark.parametrize("metric", ALL)
+    def test_dropped_with_a_warning_in_every_metric(self, perfect, metric):
+        factors = np.insert(perfect.factors, 1, 9, axis=1)
+        with pytest.warns(UserWarning, match=r"Factor columns \[1\]"):
+            with_constant = numbers(metric(perfect.codes, factors))
+        without = numbers(metric(perfect.codes, perfect.factors))
+        for score, plain in zip(with_constant, without, strict=True):
+            assert score == plain
+            assert score.per_factor.shape == (4,) and np.isnan(score.per_factor[1])
+            assert score.matrix.shape == (3, 4) and np.isnan(score.matrix[:, 1]).all()
+            np.testing.assert_array_equal(np.delete(score.per_factor, 1), plain.per_factor)
+
+    @pytest.mark.parametrize("metric", ALL)
+    def test_error_if_none_is_left(self, perfect, metric):
+        with pytest.raises(ValueError, match="more than one value"):
+            metric(perfect.codes, np.ones((1200, 2), int))
+
+    @pytest.mark.parametrize("metric", NEED_TWO_FACTORS)
+    def test_does_not_count_as_the_second_factor(self, perfect, metric):
+        factors = np.column_stack([perfect.factors[:, 0], np.ones(1200, int)])
+        with (
+            warnings.catch_warnings(),
+            pytest.raises(ValueError, match="at least 2 factor"),
+        ):
+            warnings.simplefilter("ignore")
+            metric(perfect.codes, factors)
+
+
+class TestSingleColumns:
+    def test_one_code_has_a_second_best_of_zero(self, perfect):
+        codes = perfect.codes[:, :1]  # the code of the factor with six values
+        assert metrics.mig(codes, perfect.factors) == pytest.approx(1 / 3)
+        assert metrics.jemmig(codes, perfect.factors) == pytest.approx(0.512, abs=5e-4)
+        for metric in (metrics.mig, metrics.jemmig, sap_r2):
+            appended = metric(append_constant(codes), perfect.factors)
+            assert metric(codes, perfect.factors) == pytest.approx(appended)
+        score = metrics.sap(codes, perfect.factors)
+        np.testing.assert_array_equal(score.per_factor, score.matrix[0])
+
+    def test_one_code_has_no_completeness(self, perfect):
+        with pytest.warns(UserWarning, match="completeness is not defined"):
+            scores = quick_dci(perfect.codes[:, :1], perfect.factors)
+        assert np.isnan(scores.completeness) and np.isfinite(scores.disentanglement)
+
+    def test_one_factor_has_no_disentanglement(self, perfect):
+        with pytest.warns(UserWarning, match="disentanglement is not defined"):
+            scores = quick_dci(perfect.codes, perfect.factors[:, :1])
+        assert np.isnan(scores.disentanglement) and scores.completeness > 0.95
+
+    @pytest.mark.parametrize("metric", NEED_TWO_FACTORS)
+    def test_one_factor_is_refused_where_it_means_nothing(self, perfect, metric):
+        with pytest.raises(ValueError, match="Received: 1"):
+            metric(perfect.codes, perfect.factors[:, :1])
+
+    @pytest.mark.parametrize("metric", [metrics.mig, metrics.jemmig, metrics.explicitness, sap_r2])
+    def test_one_factor_is_fine_elsewhere(self, perfect, metric):
+        assert metric(perfect.codes, perfect.factors[:, :1]) > 0.9
+
+
+class TestBadValues:
+    @pytest.mark.parametrize("metric", ALL)
+    @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+    def test_not_finite_codes_name_the_column(self, perfect, metric, bad):
+        codes = perfect.codes.copy()
+        codes[17, 2] = bad
+        with pytest.raises(ValueError, match=r"codes\[:, j\] for j=\[2\]"):
+            metric(codes, perfect.factors)
+
+    @pytest.mark.parametrize("metric", ALL)
+    def test_not_finite_factors_name_the_column(self, perfect, metric):
+        factors = perfect.factors.astype(float)
+        factors[3, 1] = np.nan
+        with pytest.raises(ValueError, match=r"factors\[:, j\] for j=\[1\]"):
+            metric(perfect.codes, factors)
+
+    @pytest.mark.parametrize("metric", ALL)
+    @pytest.mark.parametrize(
+        ("codes", "factors"),
+        [
+            (np.zeros((5, 2)), np.zeros((4, 2), int)),
+            (np.zeros(5), np.zeros((5, 2), int)),
+            (np.zeros((5, 2)), np.zeros(5, int)),
+            (np.zeros((5, 2, 1)), np.zeros((5, 2), int)),
+            (np.zeros((1, 2)), np.zeros((1, 2), int)),
+            (np.zeros((0, 2)), np.zeros((0, 2), int)),
+            (np.zeros((5, 0)), np.zeros((5, 2), int)),
+            (np.zeros((5, 2)), np.zeros((5, 0), int)),
+        ],
+    )
+    def test_wrong_shapes_are_both_named(self, metric, codes, factors):
+        with pytest.raises(ValueError) as error:
+            metric(codes, factors)
+        assert f"codes.shape={codes.shape}" in str(error.value)
+        assert f"factors.shape={factors.shape}" in str(error.value)
+
+    def test_class_names_and_complex_codes_are_refused(self, perfect):
+        names = np.array(["a", "b"])[perfect.factors % 2]
+        with pytest.raises(ValueError, match="return_inverse"):
+            metrics.mig(perfect.codes, names)
+        with pytest.raises(ValueError, match="complex128"):
+            metrics.mig(perfect.codes * 1j, perfect.factors)
+
+
+class TestContinuousFactors:
+    def test_integer_valued_floats_are_classes(self, perfect):
+        factors = perfect.factors.astype("float32")
+        for metric in DISCRETE:
+            plain = numbers(metric(perfect.codes, perfect.factors))
+            assert numbers(metric(perfect.codes, factors)) == plain
+
+    @pytest.mark.parametrize("metric", DISCRETE)
+    def test_others_need_factor_bins(self, perfect, metric):
+        factors = perfect.factors.astype(float)
+        factors[:, 1] += 0.25
+        with pytest.raises(ValueError, match=r"factor_bins=20.*factors\[:, 1\]"):
+            metric(perfect.codes, factors)
+
+    def test_factor_bins_bin_only_those_columns(self):
+        rng = np.random.default_rng(0)
+        smooth, classes = rng.uniform(size=5000), rng.integers(0, 4, size=5000)
+        factors = np.column_stack([smooth, classes])
+        codes = np.column_stack([3 * smooth - 1, 0.7 * classes])
+        by_hand = np.column_stack([metrics.discretize(smooth[:, None], 20)[:, 0], classes])
+        score = metrics.mig(codes, factors, factor_bins=20)
+        assert score == metrics.mig(codes, by_hand) > 0.99
+
+    def test_correlation_takes_them_as_they_are(self):
+        v = np.random.default_rng(0).normal(size=(500, 2))
+        expected = [1 - np.corrcoef(v.T)[0, 1] ** 2] * 2
+        np.testing.assert_allclose(sap_r2(2 * v + 1, v).per_factor, expected)
+
+
+class TestFewRows:
+    @pytest.mark.parametrize("metric", BINNED)
+    def test_warns_that_the_estimate_is_biased(self, metric):
+        rng = np.random.default_rng(0)
+        codes, factors = rng.normal(size=(79, 2)), rng.integers(0, 4, size=(79, 2))
+        with pytest.warns(UserWarning, match="79 rows are fewer than"):
+            metric(codes, factors)
+        codes, factors = np.concatenate([codes, codes[:1]]), np.concatenate([factors, factors[:1]])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            metric(codes, factors)
+
+    @pytest.mark.filterwarnings("ignore:.*rows are fewer")
+    def test_two_rows_compute(self):
+        codes, factors = np.array([[0.0], [1.0]]), np.array([[0], [1]])
+        assert metrics.mig(codes, factors) == pytest.approx(1.0)
+
+    def test_a_class_missing_in_the_test_rows_is_left_out_of_the_mean(self, perfect):
+        rare = perfect.factors[:, 0] == 3
+        factors = perfect.factors.copy()
+        train = np.flatnonzero(rare | (np.arange(1200) % 2 == 0))
+        test = np.setdiff1d(np.arange(1200), train)
+        score = metrics.explicitness(perfect.codes, factors, split=(train, test))
+        assert np.isfinite(score) and score > 0.99
+
+    @pytest.mark.parametrize("strategy", ["multinomial", "ovr"])
+    def test_a_class_missing_in_the_training_rows_is_ranked_by_chance(self, strategy):
+        v = np.repeat([0, 1, 2], 100)[:, None]
+        train = np.arange(200)
+        test = np.arange(0, 300, 2)
+        score = metrics.explicitness(v + 0.0, v, split=(train, test), strategy=strategy)
+        ranked = metrics.explicitness(v[:200] + 0.0, v[:200], split="all", strategy=strategy)
+        assert 0.5 < score < ranked
+
+    def test_test_rows_of_one_class_are_refused(self):
+        v = np.sort(np.random.default_rng(0).integers(0, 2, size=(100, 1)), axis=0)
+        with pytest.raises(ValueError, match=r"one class of factors\[:, 0\]"):
+            metrics.explicitness(v + 0.0, v, split="ordered")
+
+
+class TestTypesAndLabels:
+    @pytest.mark.parametrize("dtype", ["int8", "int64", "float16", "float32"])
+    @pytest.mark.parametrize("metric", ALL)
+    def test_codes_of_any_type_compute_in_float64(self, perfect, metric, dtype):
+        codes = np.round(4 * perfect.codes).astype(dtype)
+        assert numbers(metric(codes, perfect.factors)) == numbers(
+            metric(codes.astype("float64"), perfect.factors)
+        )
+
+    @pytest.mark.parametrize("metric", DISCRETE)
+    def test_labels_may_be_negative_and_far_apart(self, perfect, metric):
+        labels = np.array([-(10**9), -3, 0, 10**6, 10**12, 10**15])
+        relabelled = numbers(metric(perfect.codes, labels[perfect.factors]))
+        assert relabelled == numbers(metric(perfect.codes, perfect.factors))
+
+    def test_booleans_and_unsigned_integers_are_classes(self, perfect):
+        two = perfect.factors % 2
+        expected = metrics.mig(perfect.codes, two)
+        assert metrics.mig(perfect.codes, two.astype(bool)) == expected
+        assert metrics.mig(perfect.codes, two.astype("uint8")) == expected
+
+    def test_rows_sorted_by_factor_are_shuffled_before_the_split(self, perfect):
+        order = np.lexsort(perfect.factors.T)
+        codes, factors = perfect.codes[order], perfect.factors[order]
+        assert metrics.explicitness(codes, factors) > 0.99
+        assert metrics.sap(codes, factors) == pytest.approx(0.21, abs=0.02)
+        assert quick_dci(codes, factors).informativeness > 0.95
+        assert metrics.explicitness(codes, factors, split="shuffled") > 0.99
+
+    def test_lists_and_tensors_of_the_backend(self, perfect):
+        expected = metrics.mig(perfect.codes.astype("float32"), perfect.factors)
+        codes = keras.ops.convert_to_tensor(perfect.codes.astype("float32"))
+        factors = keras.ops.convert_to_tensor(perfect.factors.astype("int32"))
+        assert metrics.mig(codes, factors) == expected
+        assert metrics.mig(keras.Variable(codes), factors) == expected
+        assert metrics.mig(codes, perfect.factors.tolist()) == expected
+        with pytest.raises(ValueError, match=r"codes.shape=\(3,\)"):
+            metrics.mig(codes[0], factors)
+
+    def test_torch_tensors_that_carry_gradients(self, perfect):
+        torch = pytest.importorskip("torch")
+        codes = torch.tensor(perfect.codes, requires_grad=True)
+        factors = torch.tensor(perfect.factors)
+        assert metrics.mig(codes, factors) == pytest.approx(1.0)
+
+
+class TestWithoutScikitLearn:
+    @pytest.fixture
+    def no_scikit_learn(self, monkeypatch):
+        for module in ("svm", "linear_model", "ensemble"):
+            monkeypatch.setitem(sys.modules, f"sklearn.{module}", None)
+
+    @pytest.mark.parametrize(
+        "metric", [metrics.explicitness, metrics.sap, quick_dci, quick_beta_vae]
+    )
+    def test_says_how_to_install_it(self, no_scikit_learn, perfect, metric):
+        with pytest.raises(ImportError, match=r"pip install 'keras-vaezoo\[metrics\]'"):
+            metric(perfect.codes, perfect.factors)
+
+    @pytest.mark.parametrize("metric", [*BINNED, sap_r2, quick_factor_vae])
+    def test_the_others_do_not_need_it(self, no_scikit_learn, perfect, metric):
+        assert metric(perfect.codes, perfect.factors) > 0.99
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        ("metric", "settings"),
+        [
+            (metrics.mig, {"bins": 0}),
+            (metrics.mig, {"bins": 20.0}),
+            (metrics.mig, {"normalize": "both"}),
+            (metrics.mig, {"factor_bins": 1}),
+            (metrics.modularity, {"min_std": -1}),
+            (metrics.explicitness, {"strategy": "ovo"}),
+            (metrics.explicitness, {"C": 0}),
+            (metrics.explicitness, {"scaling": "log"}),
+            (metrics.explicitness, {"class_weight": "even"}),
+            (metrics.explicitness, {"split": "first"}),
+            (metrics.explicitness, {"train_share": 1.0}),
+            (metrics.explicitness, {"train_share": 0}),
+            (metrics.sap, {"estimator": "tree"}),
+            (metrics.sap, {"C": float("nan")}),
+            (metrics.dci, {"estimator": "xgb"}),
+            (metrics.dci, {"estimator": "lasso"}),
+            (metrics.dci, {"informativeness": "r2"}),
+            (metrics.dci, {"n_estimators": 0}),
+            (metrics.dci, {"max_rows": 1}),
+            (metrics.factor_vae_score, {"batch_size": 1}),
+            (metrics.factor_vae_score, {"train_votes": 0}),
+            (metrics.factor_vae_score, {"min_std": -0.1}),
+            (metrics.factor_vae_score, {"value_draw": "any"}),
+            (metrics.factor_vae_score, {"factor_sizes": (2, 3)}),
+            (metrics.beta_vae_score, {"eval_points": 0}),
+            (metrics.beta_vae_score, {"C": -1}),
+        ],
+    )
+    def test_bad_settings_are_refused_by_name(self, perfect, metric, settings):
+        name = next(iter(settings))
+        with pytest.raises(ValueError, match=f"Received: .*{name}|informativeness='accuracy'"):
+            metric(perfect.codes, perfect.factors, **settings)
