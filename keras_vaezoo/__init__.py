@@ -4,6 +4,7 @@ from keras_vaezoo import (
     control,
     datasets,
     divergences,
+    evaluation,
     likelihoods,
     metrics,
     models,
@@ -11,17 +12,24 @@ from keras_vaezoo import (
     plots,
     sampling,
 )
-from keras_vaezoo.models import VAE, BetaVAE
+from keras_vaezoo.evaluation import score
+from keras_vaezoo.models import VAE, WAE, BetaVAE, FactorVAE, InfoVAE, MuVAE, WiSEALE
 from keras_vaezoo.zoo import from_preset, presets
 
 __version__ = "0.1.0"
 
 __all__ = [
     "VAE",
+    "WAE",
     "BetaVAE",
+    "FactorVAE",
+    "InfoVAE",
+    "MuVAE",
+    "WiSEALE",
     "control",
     "datasets",
     "divergences",
+    "evaluation",
     "from_preset",
     "likelihoods",
     "metrics",
@@ -30,4 +38,5 @@ __all__ = [
     "plots",
     "presets",
     "sampling",
+    "score",
 ]

@@ -10,6 +10,23 @@ def check_positive_integer(name, value):
         raise ValueError(f"{name} must be an integer of at least 1. Received: {name}={value!r}")
 
 
+def check_number(name, value, minimum=None, above=None):
+    """A ValueError unless `value` is a finite number, at least `minimum` and beyond `above`."""
+    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    wanted = "a finite number"
+    if minimum is not None:
+        wanted += f" of at least {minimum:g}"
+    if above is not None:
+        wanted += f" above {above:g}"
+    if not (
+        is_number
+        and np.isfinite(value)
+        and (minimum is None or value >= minimum)
+        and (above is None or value > above)
+    ):
+        raise ValueError(f"{name} must be {wanted}. Received: {name}={value!r}")
+
+
 def check_batch(x, shape, what="x"):
     """Dtype, rank and shape of one batch, as known while a step is traced.
 

@@ -1,22 +1,28 @@
 """The coefficients of a model's loss: their values, controller slots and schedules.
 
 Every coefficient owns one slot from construction. Callbacks only write a slot's settings, so
-nothing is added later: no retrace, no lost state, one file format.
+no variable is added later: no lost state, one file format.
 """
 
+import warnings
 from collections.abc import MutableMapping
 
 import keras
 import numpy as np
 from keras import ops
 
-from keras_vaezoo.control import SETTINGS, STATE, controlled, scheduled
+from keras_vaezoo.control import OWN_RULE, SETTINGS, STATE, controlled
+PACKAGE = "keras_vaezoo"
+from keras_vaezoo.schedules import is_number, scheduled
 
-_ENABLED = SETTINGS.index("enabled")
-_KIND = SETTINGS.index("kind")
+_MEASURED = SETTINGS.index("measured")
+# A slot that nothing holds; a length of 0 would divide by zero.
+_FREE = dict.fromkeys(SETTINGS, 0.0) | {"length": 1.0}
+# A controller that ends at a limit, further than this share from its set point, is reported.
+_UNMET = 0.05
 
 
-@keras.saving.register_keras_serializable("keras_vaezoo")
+@keras.saving.register_keras_serializable(PACKAGE)
 class Coefficients(keras.layers.Layer):
     """Values, controller settings, controller state and the step count of a model's loss.
 
@@ -31,10 +37,12 @@ class Coefficients(keras.layers.Layer):
         super().__init__(dtype="float32", **kwargs)
         self.initial = {name: _finite(name, value) for name, value in initial.items()}
         self.measurable = tuple(measurable)
-        names = tuple(self.initial)
+        controllers = dict(controllers or {})
+        count = len(self.initial)
+        free = np.repeat([[_FREE[field]] for field in SETTINGS], count, axis=1)
         self.values = self._variable("values", list(self.initial.values()))
-        self.settings = self._variable("settings", np.zeros((len(names), len(SETTINGS))))
-        self.state = self._variable("state", np.zeros((len(names), len(STATE))))
+        self.settings = self._variable("settings", free)
+        self.state = self._variable("state", np.zeros((len(STATE), count)))
         self.step = self.add_weight(
             shape=(),
             dtype="int32",
@@ -43,17 +51,15 @@ class Coefficients(keras.layers.Layer):
             aggregation="only_first_replica",
             name="step",
         )
-        self.custom = {}
-        self._enabled = np.zeros(len(names), bool)
+        # The controllers themselves would bring variables that nothing uses into the file.
+        self.controller_configs = {
+            name: keras.saving.serialize_keras_object(c) for name, c in controllers.items()
+        }
+        self.own_rules = {n: c for n, c in controllers.items() if c.has_own_rule()}
         self.built = True
-        for name, controller in (controllers or {}).items():
+        self.refresh()
+        for name, controller in controllers.items():
             self.control(name, controller)
-            if not controller.follows_built_in_rule():
-                self.custom[name] = controller
-
-    @property
-    def names(self):
-        return tuple(self.initial)
 
     def _variable(self, name, value):
         value = np.asarray(value, "float32")
@@ -67,8 +73,12 @@ class Coefficients(keras.layers.Layer):
             name=name,
         )
 
+    @property
+    def names(self):
+        return tuple(self.initial)
+
     def index(self, name):
-        """Row of a coefficient; a ValueError lists the names there are."""
+        """Column of a coefficient; a ValueError lists the names there are."""
         if name not in self.initial:
             raise ValueError(
                 f"There is no coefficient {name!r}; this model has {list(self.names)}. "
@@ -76,33 +86,41 @@ class Coefficients(keras.layers.Layer):
             )
         return self.names.index(name)
 
-    def enabled(self, name):
-        """Whether a controller sets this coefficient."""
-        return bool(self._enabled[self.index(name)])
-
-    def current(self, scheduled_for_training=False):
-        """`{name: scalar tensor}` of the values; in training as the schedules give them."""
-        values = ops.convert_to_tensor(self.values)
-        if scheduled_for_training:
-            settings = ops.convert_to_tensor(self.settings)
-            follows = ops.logical_and(
-                ops.equal(settings[:, _ENABLED], 0.0), ops.not_equal(settings[:, _KIND], 0.0)
-            )
-            by_step = scheduled(settings[:, -6:], ops.convert_to_tensor(self.step))
-            values = ops.where(follows, by_step, values)
-        return dict(zip(self.names, ops.unstack(values), strict=True))
-
     def get(self, name):
         """The value as a Python float."""
         return float(ops.convert_to_numpy(self.values)[self.index(name)])
 
+    def slot(self, name):
+        """Settings, state and value of a coefficient's slot as `{field: float}`."""
+        column = self.index(name)
+        settings = ops.convert_to_numpy(self.settings)[:, column].tolist()
+        state = ops.convert_to_numpy(self.state)[:, column].tolist()
+        names = (*SETTINGS, *STATE, "value")
+        return dict(zip(names, (*settings, *state, self.get(name)), strict=True))
+
+    def enabled(self, name):
+        """Whether a controller sets this coefficient."""
+        return bool(self._enabled[self.index(name)])
+
+    def measured(self, name):
+        """Name of the term that the controller of this coefficient measures."""
+        return self.measurable[int(self.slot(name)["measured"])]
+
+    def held(self):
+        """What a compiled step depends on: which slots are controlled, how, and scheduled."""
+        return tuple(map(tuple, (self._enabled, self._own, self._scheduled)))
+
+    def refresh(self):
+        """Reads from the variables which slots are in use; needed after they were loaded."""
+        s = dict(zip(SETTINGS, ops.convert_to_numpy(self.settings), strict=True))
+        self._enabled = s["enabled"] != 0.0
+        self._own = self._enabled & (s["rule"] == OWN_RULE)
+        self._scheduled = ~self._enabled & (s["kind"] != 0.0)
+
     def assign(self, name, value):
         """Writes one value. A ValueError where a controller owns the coefficient."""
         self._refuse_controlled(name, "assign")
-        row = self.index(name)
-        values = ops.convert_to_numpy(self.values).copy()
-        values[row] = _finite(name, value)
-        self.values.assign(values)
+        self._write(self.values, self.index(name), _finite(name, value))
 
     def control(self, name, controller, keep_state=False):
         """Enables a controller on a coefficient.
@@ -113,57 +131,73 @@ class Coefficients(keras.layers.Layer):
             keep_state: Whether an enabled slot keeps its integral, value and other state, as a
                 resumed run must. Default `False`.
         """
-        row = self.index(name)
+        column = self.index(name)
         if controller.measured not in self.measurable:
             raise ValueError(
                 f"There is no term {controller.measured!r} to measure; this model has "
                 f"{list(self.measurable)}. Received: measured={controller.measured!r}"
             )
-        resumed = keep_state and self._enabled[row]
+        own = self.own_rules.get(name)
+        if controller.has_own_rule() and own is not controller:
+            raise ValueError(
+                f"Give {type(controller).__name__} to the model's constructor, as "
+                f"controllers={{{name!r}: ...}}: its state is part of the model's file."
+            )
+        if self._own[column] and controller is not own:
+            self._refuse_controlled(name, "control")
+        resumed = keep_state and self._enabled[column]
         measured = self.measurable.index(controller.measured)
-        self._write(row, controller.row(measured))
+        settings = controller.settings_of_slot(measured)
+        self._write(self.settings, column, [settings[field] for field in SETTINGS])
         if not resumed:
-            state = ops.convert_to_numpy(self.state).copy()
-            state[row] = 0.0
-            state[row, STATE.index("set_point")] = controller.set_point(0)
-            self.state.assign(state)
             start = self.get(name) if controller.initial is None else controller.initial
-            values = ops.convert_to_numpy(self.values).copy()
-            values[row] = np.clip(start, controller.minimum, controller.maximum)
-            self.values.assign(values)
+            start = np.clip(start, controller.minimum, controller.maximum)
+            self._write(self.values, column, start)
+            state = dict.fromkeys(STATE, 0.0) | {"set_point": controller.schedule(0)}
+            self._write(self.state, column, [state[field] for field in STATE])
 
     def schedule(self, name, schedule):
         """Lets a coefficient follow a `control.Schedule` by the training step."""
         self._refuse_controlled(name, "schedule")
-        settings = dict.fromkeys(SETTINGS, 0.0) | schedule.row()
-        # Kind 0 in a slot without a controller means "leave the value": write it once instead.
-        if schedule.kind == "constant":
-            self.assign(name, schedule.start)
-        self._write(self.index(name), settings)
+        # Kind 0, a constant, in a slot without a controller means "leave the value".
+        self._write(self.values, self.index(name), schedule(ops.convert_to_numpy(self.step)))
+        settings = _FREE | schedule.fields()
+        self._write(self.settings, self.index(name), [settings[field] for field in SETTINGS])
 
     def release(self, name):
         """Disables the controller or schedule of a coefficient; its value stays."""
-        self._write(self.index(name), dict.fromkeys(SETTINGS, 0.0))
+        self._write(self.settings, self.index(name), [_FREE[field] for field in SETTINGS])
 
-    def set_point(self, name):
-        """The current set point of a controlled coefficient, a float."""
-        return self._state_of(name, "set_point")
+    def _write(self, variable, column, value):
+        array = ops.convert_to_numpy(variable).copy()
+        array[..., column] = value
+        variable.assign(array)
+        self.refresh()
 
-    def integral(self, name):
-        """The integral of a controlled coefficient, a float."""
-        return self._state_of(name, "integral")
+    def _refuse_controlled(self, name, verb):
+        if self.enabled(name):
+            raise ValueError(
+                f"Cannot {verb} coefficient {name!r}: a controller holds it to keep term "
+                f"{self.measured(name)!r} at {self.slot(name)['set_point']:g}. "
+                f"Call model.release({name!r}) first."
+            )
+
+    def load_own_variables(self, store):
+        super().load_own_variables(store)
+        self.refresh()
+
+    def current(self, scheduled_for_training=False):
+        """`{name: scalar tensor}` of the values; in training as the schedules give them."""
+        values = ops.convert_to_tensor(self.values)
+        if scheduled_for_training and self._scheduled.any():
+            settings = ops.unstack(ops.convert_to_tensor(self.settings), len(SETTINGS))
+            fields = dict(zip(SETTINGS, settings, strict=True))
+            values = ops.where(self._scheduled, scheduled(fields, self._steps_done()), values)
+        return dict(zip(self.names, ops.unstack(values, len(self.names)), strict=True))
 
     def state_tensor(self, name, field):
-        """A field of the slot's state as a scalar tensor, for use inside a step."""
-        return ops.convert_to_tensor(self.state)[self.index(name), STATE.index(field)]
-
-    def slot(self, name):
-        """Settings and state of a coefficient's slot as `{field: float}`."""
-        row = self.index(name)
-        settings = ops.convert_to_numpy(self.settings)[row]
-        state = ops.convert_to_numpy(self.state)[row]
-        fields = dict(zip(SETTINGS, settings.tolist(), strict=True))
-        return fields | dict(zip(STATE, state.tolist(), strict=True)) | {"value": self.get(name)}
+        """A field of the slot's state as a scalar tensor."""
+        return ops.convert_to_tensor(self.state)[STATE.index(field), self.index(name)]
 
     def update(self, current, means, limit):
         """One training step: the controllers, the limits and the step count.
@@ -176,45 +210,46 @@ class Coefficients(keras.layers.Layer):
         Returns:
             `{name: scalar tensor}`, the values that this step's loss uses.
         """
+        if self._enabled.any():
+            current = self._controlled(current, means)
+        current = limit(current)
+        if self._enabled.any() or self._scheduled.any():
+            self.values.assign(ops.stack([current[name] for name in self.names]))
+        self.step.assign_add(1)
+        return current
+
+    def _controlled(self, current, means):
         settings, state = ops.convert_to_tensor(self.settings), ops.convert_to_tensor(self.state)
-        step = ops.convert_to_tensor(self.step)
         values = ops.stack([current[name] for name in self.names])
-        measured = ops.take(means, ops.cast(settings[:, SETTINGS.index("measured")], "int32"))
-        enabled = ops.not_equal(settings[:, _ENABLED], 0.0)
-        new_state, new_values = controlled(settings, state, values, measured, step)
-        named = dict(
-            zip(self.names, ops.unstack(ops.where(enabled, new_values, values)), strict=True)
-        )
-        for name, controller in self.custom.items():
-            row = self.index(name)
-            named[name] = ops.where(enabled[row], controller.update(measured[row]), named[name])
-        named = limit(named)
-        self.values.assign(ops.stack([named[name] for name in self.names]))
-        self.state.assign(ops.where(enabled[:, None], new_state, state))
-        self.step.assign(step + 1)
-        return named
+        measured = ops.take(means, ops.cast(settings[_MEASURED], "int32"))
+        new_state, new = controlled(settings, state, values, measured, self._steps_done())
+        self.state.assign(ops.where(self._enabled, new_state, state))
+        new = ops.unstack(ops.where(self._enabled, new, values), len(self.names))
+        new = dict(zip(self.names, new, strict=True))
+        for name, controller in self.own_rules.items():
+            column = self.index(name)
+            if self._own[column]:
+                new[name] = _own_update(controller, measured[column], current[name])
+        return new
 
-    def load_own_variables(self, store):
-        super().load_own_variables(store)
-        self._enabled = ops.convert_to_numpy(self.settings)[:, _ENABLED] != 0.0
+    def _steps_done(self):
+        return ops.cast(ops.convert_to_tensor(self.step), "float32")
 
-    def _write(self, row, fields):
-        settings = ops.convert_to_numpy(self.settings).copy()
-        settings[row] = [fields[name] for name in SETTINGS]
-        self.settings.assign(settings)
-        self._enabled[row] = bool(fields["enabled"])
-
-    def _state_of(self, name, field):
-        return float(ops.convert_to_numpy(self.state)[self.index(name), STATE.index(field)])
-
-    def _refuse_controlled(self, name, verb):
-        if self.enabled(name):
+    def warn_of_unmet_set_points(self):
+        """Warns of each controller that ended at a limit, short of its set point."""
+        for name in self.names:
+            if not self.enabled(name):
+                continue
             slot = self.slot(name)
-            term = self.measurable[int(slot["measured"])]
-            raise ValueError(
-                f"Cannot {verb} coefficient {name!r}: a controller holds it to keep term {term!r} "
-                f"at {slot['set_point']:g}. Call model.release({name!r}) first."
-            )
+            at_limit = slot["value"] in (slot["minimum"], slot["maximum"])
+            if at_limit and abs(slot["error"]) > _UNMET * abs(slot["set_point"]):
+                warnings.warn(
+                    f"The set point {slot['set_point']:g} of term {self.measured(name)!r} is not "
+                    f"met: {slot['set_point'] - slot['error']:.4g} with coefficient {name!r} at "
+                    f"its limit {slot['value']:g} (limits {slot['minimum']:g} and "
+                    f"{slot['maximum']:g}).",
+                    stacklevel=2,
+                )
 
 
 class CoefficientView(MutableMapping):
@@ -251,8 +286,17 @@ class CoefficientView(MutableMapping):
         return repr(dict(self))
 
 
+def _own_update(controller, measured, value):
+    """A user's `update`, undone where the measurement is not finite."""
+    finite = ops.isfinite(measured)
+    before = [ops.convert_to_tensor(variable) for variable in controller.variables]
+    new = ops.cast(controller.update(measured), "float32")
+    for variable, old in zip(controller.variables, before, strict=True):
+        variable.assign(ops.where(finite, ops.convert_to_tensor(variable), old))
+    return ops.where(finite, ops.reshape(new, ()), value)
+
+
 def _finite(name, value):
-    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if not (is_number and np.isfinite(value)):
+    if not is_number(value):
         raise ValueError(f"Coefficient {name!r} must be a finite number. Received: {value!r}")
     return float(value)

@@ -9,7 +9,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_vaezoo.likelihoods import PACKAGE
+PACKAGE = "keras_vaezoo"
 from keras_vaezoo.schedules import SCHEDULE_FIELDS, Schedule, as_schedule, is_number, scheduled
 
 __all__ = ["Controller", "Schedule"]
@@ -98,12 +98,12 @@ class Controller(keras.layers.Layer):
 
     `W(t) = W_min + Kp / (1 + exp(e(t))) - Ki SUM_{j <= t} e(j) - Kd (e(t) - e(t-1))` with
     `e = action (set point - measured)`, clipped to [minimum, maximum] (Shao et al. 2020,
-    "ControlVAE", Eq. 8 and Algorithm 1). Against wind-up, the sum leaves out errors that would
-    drive a W outside the limits further out. The authors' code instead stops summing while the
-    last output was outside, and can so stick at a limit for ever.
+    "ControlVAE", Algorithm 1). Against wind-up, the sum leaves out errors that would drive a W
+    outside the limits further out. The authors' code instead stops summing while the last output
+    was outside, and can so stick at a limit for ever.
 
     `rule="incremental"` is `W(t) = W(t-1) + Kp (s(-e(t)) - s(-e(t-1))) - Ki e(t)` (Shao et al.
-    2021, "DynamicVAE", Eq. 8), s the sigmoid, usually with a moving `average`.
+    2021, "DynamicVAE"), s the sigmoid, usually with a moving `average`.
 
     A model copies the settings of the controllers that it is given into its own slots, and keeps
     the state there; `model.coefficients` reads the values. A controller on its own is driven by
@@ -204,8 +204,7 @@ class Controller(keras.layers.Layer):
         """
         measured = ops.reshape(ops.cast(measured, "float32"), (1,))
         settings, state, value = (
-            ops.convert_to_tensor(variable)
-            for variable in (self.settings, self.state, self.value)
+            ops.convert_to_tensor(variable) for variable in (self.settings, self.state, self.value)
         )
         step = state[STATE.index("updates")]
         state, value = controlled(settings, state, value, measured, step)

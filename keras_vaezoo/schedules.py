@@ -7,7 +7,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_vaezoo.likelihoods import PACKAGE
+PACKAGE = "keras_vaezoo"
 
 SCHEDULES = ("constant", "linear", "cosine", "cyclic", "staircase")
 SCHEDULE_FIELDS = ("kind", "start", "end", "first_step", "length", "increment")
@@ -77,7 +77,7 @@ class Schedule:
 
     def __call__(self, step):
         """The value at `step`, a float."""
-        fields = {name: np.array([value], "float32") for name, value in self.fields().items()}
+        fields = {k: ops.convert_to_tensor([v], "float32") for k, v in self.fields().items()}
         return float(ops.convert_to_numpy(scheduled(fields, float(step)))[0])
 
     def fields(self):

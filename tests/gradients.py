@@ -23,19 +23,29 @@ def compiled_value_and_grad(function, *arrays):
     TensorFlow: a `tf.function` whose arrays have an unknown first axis. JAX: `jax.jit`. torch runs
     eagerly.
     """
-    backend = keras.backend.backend()
     arrays = _float32(arrays)
-    both = _BACKENDS[backend](function)
+    both = compiled(_BACKENDS[keras.backend.backend()](function), *arrays)
+    return _to_numpy(both(*arrays))
+
+
+def compiled(function, *examples):
+    """Return `function` as the backend compiles it, for arrays of any first axis.
+
+    Args:
+        function: takes and returns tensors.
+        *examples: arrays with the ranks and the other axes of what will be passed.
+    """
+    backend = keras.backend.backend()
     if backend == "tensorflow":
         import tensorflow as tf
 
-        signature = [tf.TensorSpec((None, *array.shape[1:]), "float32") for array in arrays]
-        both = tf.function(both, input_signature=signature)
+        signature = [tf.TensorSpec((None, *array.shape[1:]), "float32") for array in examples]
+        return tf.function(function, input_signature=signature, autograph=False)
     if backend == "jax":
         import jax
 
-        both = jax.jit(both)
-    return _to_numpy(both(*arrays))
+        return jax.jit(function)
+    return function
 
 
 def finite_difference(oracle, *arrays, step=1e-5):

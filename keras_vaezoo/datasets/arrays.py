@@ -1,5 +1,6 @@
 """from_arrays: arrays in memory, and .npy, .npz and HDF5 files."""
 
+import collections
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,10 @@ KINDS = ("images", "signals", "table")
 HDF5_SUFFIXES = (".h5", ".hdf5")
 SUFFIXES = (".npy", ".npz", *HDF5_SUFFIXES)
 
-# A three-dimensional array with at most this many values along its last axis holds signals.
+_Facts = collections.namedtuple("_Facts", "shape dtype")
+
+# A three-dimensional array of floats with at most this many values along its last axis holds
+# signals.
 _MOST_SIGNAL_CHANNELS = 4
 
 
@@ -35,8 +39,8 @@ def from_arrays(
     """Makes a data set of arrays, in memory or in files.
 
     Shapes: `(n, height, width, channels)` and `(n, height, width)` are images, the latter
-    grey; `(n, samples, channels)` with at most 4 channels are signals; `(n, columns)` is a
-    table. `kind` overrides the guess for two and three dimensions.
+    grey; floats `(n, samples, channels)` with at most 4 channels are signals; `(n, columns)` is
+    a table. `kind` overrides the guess for two and three dimensions.
 
     Values: bool, uint8 and uint16 pixels are scaled to `value_range`. Floats are taken as
     they are, as float32, and must be finite. Other whole numbers are refused, since their
@@ -81,8 +85,8 @@ def from_arrays(
         raise ValueError(f"`kind` must be one of {', '.join(KINDS)}. Received: kind={kind!r}")
     path = _path_of(images)
     stored, key = (_in_memory(images), None) if path is None else _open(path, key)
-    shape = _item_shape(stored.shape, kind)
     pixels = _check_dtype(stored.dtype)
+    shape = _item_shape(stored.shape, kind, pixels)
     if pixels or value_range is not None:
         value_range = check_value_range((0.0, 1.0) if value_range is None else value_range)
     if path is not None and path.suffix.lower() in HDF5_SUFFIXES:
@@ -123,7 +127,7 @@ def _in_memory(images):
 
 
 def _open(path, key):
-    """An array-like of the file, of which only shape and dtype have been read, and its key."""
+    """The array in a file, or for HDF5 only its shape and dtype; and its key."""
     suffix = path.suffix.lower()
     if suffix == ".npy":
         return _open_npy(path), None
@@ -135,10 +139,11 @@ def _open(path, key):
             shapes = {name: read_npz(path, name).shape for name in arrays}
             key = _only_wide(path, shapes)
         return read_npz(path, key), key
-    file = open_hdf5(path)
-    if key is None:
-        key = _only_wide(path, {name: file[name].shape for name in keys_of(file)})
-    return read_hdf5(file, key), key
+    with open_hdf5(path) as file:
+        if key is None:
+            key = _only_wide(path, {name: file[name].shape for name in keys_of(file)})
+        stored = read_hdf5(file, key)
+        return _Facts(stored.shape, stored.dtype), key
 
 
 def _open_npy(path):
@@ -156,7 +161,7 @@ def _only_wide(path, shapes):
     raise ValueError(f"Say which array of {path} holds the images: key=... It has: {listed}")
 
 
-def _item_shape(shape, kind):
+def _item_shape(shape, kind, pixels):
     if len(shape) not in (2, 3, 4) or 0 in shape:
         raise ValueError(
             "The images must have shape (n, height, width, channels), (n, height, width), "
@@ -166,7 +171,8 @@ def _item_shape(shape, kind):
         fits = kind in (None, "images")
         item = shape[1:]
     elif len(shape) == 3:
-        signals = kind == "signals" or (kind is None and shape[2] <= _MOST_SIGNAL_CHANNELS)
+        narrow = shape[2] <= _MOST_SIGNAL_CHANNELS and not pixels
+        signals = kind == "signals" or (kind is None and narrow)
         fits = kind != "table"
         item = shape[1:] if signals else (*shape[1:], 1)
     else:

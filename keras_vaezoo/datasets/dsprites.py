@@ -123,11 +123,17 @@ def _read_file(path, verify):
 
 
 def _read_hdf5_file(path):
-    file = open_hdf5(path)
-    stored = read_hdf5(file, "imgs")
-    classes = read_hdf5(file, "latents/classes")[()]
-    chunks = (stored[start : start + _ROWS] for start in range(0, len(stored), _ROWS))
-    return _with_progress(chunks, len(stored)), classes[:, -len(FACTOR_SIZES) :]
+    with open_hdf5(path) as file:
+        count = len(read_hdf5(file, "imgs"))
+        classes = read_hdf5(file, "latents/classes")[()]
+    return _with_progress(_hdf5_chunks(path), count), classes[:, -len(FACTOR_SIZES) :]
+
+
+def _hdf5_chunks(path):
+    with open_hdf5(path) as file:
+        stored = read_hdf5(file, "imgs")
+        for start in range(0, len(stored), _ROWS):
+            yield stored[start : start + _ROWS]
 
 
 def _read_npz_file(path):

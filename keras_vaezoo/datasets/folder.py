@@ -51,7 +51,8 @@ def from_folder(
             must already have one size.
         channels: 1 for grey, 3 for colour. None: grey if every file is grey, else colour.
         on_error: "raise", or "skip" to leave out files that cannot be decoded, with a warning
-            that names them. With "skip" every file is decoded once while loading.
+            that names them. With "skip" every file is decoded once while loading; with
+            "raise" a file whose beginning is whole may show its damage only when it is read.
         crop: `(height, width)` in pixels, cut from the middle before resizing.
         fit: Where the proportions differ from those of `size`: "crop" cuts the sides off,
             "stretch" distorts.

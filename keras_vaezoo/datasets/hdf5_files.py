@@ -39,7 +39,12 @@ def keys_of(file):
     import h5py
 
     found = []
-    file.visititems(lambda name, item: found.append(name) if isinstance(item, h5py.Dataset) else 0)
+
+    def note(name, item):  # a result other than None would end the visit
+        if isinstance(item, h5py.Dataset):
+            found.append(name)
+
+    file.visititems(note)
     return sorted(found)
 
 

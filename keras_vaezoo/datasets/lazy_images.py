@@ -6,7 +6,7 @@ import numpy as np
 
 from keras_vaezoo.datasets.scaling import to_float32
 
-# A larger array is never made by accident: np.asarray() of lazy images refuses beyond it.
+# A larger array is never made by accident: lazy images refuse it.
 ARRAY_LIMIT_BYTES = 2 * 2**30
 
 
@@ -70,7 +70,8 @@ class LazyImages:
     """An array-like of float32 examples of which only the rows asked for exist.
 
     `images[i]` is one example, `images[3:9]`, `images[[4, 0, 4]]` and `images[mask]` are
-    batches. `np.asarray(images)` makes the whole array, up to 2 GiB.
+    batches, `images[:9, ..., 0]` is a part of one. `np.asarray(images)` makes the whole array.
+    Nothing above 2 GiB is made at once.
 
     Subclassing: set the attributes with `super().__init__()` and fill in `_read`. It gets
     int64 indices, all within bounds, in any order and perhaps repeated, and returns those
@@ -103,25 +104,36 @@ class LazyImages:
         return self.shape[0]
 
     def __getitem__(self, key):
-        indices, is_scalar = resolve_indices(key, len(self))
+        rows_key, *rest = key if isinstance(key, tuple) else (key,)
+        if rows_key is Ellipsis:
+            rows_key, rest = slice(None), [Ellipsis, *rest]
+        indices, is_scalar = resolve_indices(rows_key, len(self))
+        self._check_size(len(indices))
         rows = self.read_raw(indices)
         if rows.dtype.kind == "f":
             check_finite(rows, indices)
             rows = rows.astype(np.float32, copy=False)
         else:
             rows = to_float32(rows, self.value_range)
-        return rows[0] if is_scalar else rows
+        if is_scalar:
+            return rows[0][tuple(rest)] if rest else rows[0]
+        if rest and rest[0] is not Ellipsis:
+            rest = [slice(None), *rest]
+        return rows[tuple(rest)] if rest else rows
 
     def __array__(self, dtype=None, copy=None):
         if copy is False:
             raise ValueError("Lazy images cannot become an array without making one.")
-        if self.nbytes > ARRAY_LIMIT_BYTES:
+        return self[:].astype(dtype or self.dtype, copy=False)
+
+    def _check_size(self, rows):
+        size = rows * self.nbytes // max(len(self), 1)
+        if size > ARRAY_LIMIT_BYTES:
             raise ValueError(
-                f"The whole array of shape {self.shape} would take {self.nbytes / 2**30:.1f} GiB. "
-                "Stream it with as_tf(batch_size) or as_pydataset(batch_size), or take fewer "
+                f"{rows} rows of shape {self.shape[1:]} would take {size / 2**30:.1f} GiB at once. "
+                "Stream them with as_tf(batch_size) or as_pydataset(batch_size), or take fewer "
                 "rows: dataset.take(indices) or images[indices]."
             )
-        return self[:].astype(dtype or self.dtype, copy=False)
 
     def __repr__(self):
         return f"<{type(self).__name__} shape={self.shape} dtype=float32>"

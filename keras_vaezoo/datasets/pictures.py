@@ -103,7 +103,9 @@ def header_of(path):
     """`(height, width, is_grey)` of an image file after EXIF rotation, without decoding it."""
     with Image.open(path) as picture:
         width, height = picture.size
-        if picture.getexif().get(_ORIENTATION_TAG) in _QUARTER_TURNS:
+        # Pillow would decode a whole PNG in search of EXIF data behind its pixels.
+        has_exif = picture.format != "PNG" or "exif" in picture.info
+        if has_exif and picture.getexif().get(_ORIENTATION_TAG) in _QUARTER_TURNS:
             width, height = height, width
         return height, width, picture.mode in GREY_MODES
 

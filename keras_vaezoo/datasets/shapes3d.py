@@ -78,24 +78,26 @@ def load_shapes3d(
 def _read_file(path, verify):
     if verify:
         check_file(path, "sha256", _SHA256, _BYTES)
-    file = open_hdf5(path)
-    stored, values = read_hdf5(file, "images"), read_hdf5(file, "labels")[()]
-    if stored.shape[1:] != _ITEM_SHAPE or values.shape != (len(stored), len(FACTOR_SIZES)):
+    with open_hdf5(path) as file:
+        shape, values = read_hdf5(file, "images").shape, read_hdf5(file, "labels")[()]
+    if shape[1:] != _ITEM_SHAPE or values.shape != (shape[0], len(FACTOR_SIZES)):
         raise ValueError(
             f"The file {path} must hold images (n, 64, 64, 3) and labels (n, 6). "
-            f"Received: {stored.shape} and {values.shape}"
+            f"Received: {shape} and {values.shape}"
         )
     classes = _classes_of(values)
 
     def chunks():
-        for start in range(0, len(stored), _ROWS):
-            rows = slice(start, start + _ROWS)
-            yield stored[rows], classes[rows]
+        with open_hdf5(path) as file:
+            stored = read_hdf5(file, "images")
+            for start in range(0, len(stored), _ROWS):
+                rows = slice(start, start + _ROWS)
+                yield stored[rows], classes[rows]
 
     # The size and the date tell apart files that were not verified.
     state = path.stat()
     mark = _SHA256[:12] if verify else f"{state.st_size}-{state.st_mtime_ns}"
-    return gather(f"shapes3d-{mark}", len(stored), _ITEM_SHAPE, chunks)
+    return gather(f"shapes3d-{mark}", shape[0], _ITEM_SHAPE, chunks)
 
 
 def _classes_of(values):

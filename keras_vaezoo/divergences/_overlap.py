@@ -97,10 +97,13 @@ def _over_row_blocks(function, count, row_shape):
     origin = (0,) * len(row_shape)
 
     def add_block(block, joined):
-        start = block * ROWS_IN_BLOCK
+        # Nothing exceeds infinity: this zero makes each block wait for the one before it, where
+        # TensorFlow would run ten at a time and hold the memory of ten.
+        zero = ops.cast(joined[0, *origin] > math.inf, "int32")
+        start = block * ROWS_IN_BLOCK + zero
         # The last block repeats the last row, so that every block has one static shape.
         rows = ops.minimum(start + ops.arange(ROWS_IN_BLOCK), count - 1)
-        return ops.slice_update(joined, (start, *origin), function(rows))
+        return ops.slice_update(joined, (block * ROWS_IN_BLOCK, *origin), function(rows))
 
     joined = ops.zeros((blocks * ROWS_IN_BLOCK, *row_shape), dtype="float32")
     return ops.fori_loop(0, blocks, add_block, joined)[:count]

@@ -7,6 +7,8 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_vaezoo.models.batching import run_in_batches
+
 
 class LikelihoodDraws(NamedTuple):
     """What the draws of z give for each example, float64 `(n,)`, in nats.
@@ -36,7 +38,6 @@ def draw_likelihoods(model, examples, posterior, samples, seed, batch_size, verb
         batch_size: Codes that are decoded at a time.
         verbose: 1 shows a progress bar.
     """
-    decoding = _DecodedLikelihood(model.decoder, model.likelihood)
     at_a_time = math.ceil(samples / math.ceil(samples / batch_size))
     rows_at_a_time = max(1, batch_size // at_a_time)
     count = len(posterior.mean)
@@ -47,7 +48,7 @@ def draw_likelihoods(model, examples, posterior, samples, seed, batch_size, verb
         images = examples.block(start, rows_at_a_time)
         noise = _row_noise(range(count)[rows], samples, model, seed)
         mean, log_variance = posterior.mean[rows, None], posterior.log_variance[rows, None]
-        parts.append(_weighed(decoding, images, mean, log_variance, noise, at_a_time))
+        parts.append(_weighed(model, images, mean, log_variance, noise, at_a_time))
         progress.update(rows.stop)
     reconstruction = np.concatenate([part.reconstruction for part in parts])
     if not model.stochastic:
@@ -64,26 +65,28 @@ def _row_noise(rows, samples, model, seed):
     return np.stack([generator.standard_normal(shape, "float32") for generator in generators])
 
 
-def _weighed(decoding, images, mean, log_variance, noise, at_a_time):
-    z = mean + np.exp(0.5 * log_variance) * noise
-    nll = np.concatenate(
-        [
-            ops.convert_to_numpy(
-                decoding.predict_on_batch(
-                    {"x": images, "codes": z[:, first : first + at_a_time].astype("float32")}
-                )
-            )
-            for first in range(0, noise.shape[1], at_a_time)
-        ],
-        axis=1,
-    ).astype("float64")
-    if not np.isfinite(log_variance).all():
+def _weighed(model, images, mean, log_variance, noise, at_a_time):
+    z = (mean + np.exp(0.5 * log_variance) * noise).astype("float32")
+    chunks = [
+        _negative_log_likelihood(model, images, z[:, first : first + at_a_time])
+        for first in range(0, z.shape[1], at_a_time)
+    ]
+    nll = np.concatenate(chunks, axis=1)
+    if not model.stochastic:
         return LikelihoodDraws(nll.mean(axis=1), None)
     # log p(z) - log q(z|x), in which 2 pi cancels.
     prior_over_posterior = np.square(noise, dtype="float64") + log_variance
     prior_over_posterior -= np.square(z, dtype="float64")
     log_weights = 0.5 * prior_over_posterior.sum(axis=-1) - nll
     return LikelihoodDraws(nll.mean(axis=1), log_mean_exp(log_weights))
+
+
+def _negative_log_likelihood(model, images, codes):
+    """`-log p(x|z)` of c codes for each image, float64: `(M, *shape)`, `(M, c, d)` -> `(M, c)`."""
+    rows, count, latent_dim = codes.shape
+    parameters = run_in_batches(model.decoder, codes.reshape(-1, latent_dim), rows * count)
+    nll = model.likelihood.nll(np.repeat(images, count, axis=0), parameters)
+    return ops.convert_to_numpy(nll).reshape(rows, count).astype("float64")
 
 
 def log_mean_exp(log_weights):
@@ -93,22 +96,3 @@ def log_mean_exp(log_weights):
     shifted = np.exp(log_weights - np.where(np.isfinite(largest), largest, 0.0))
     with np.errstate(divide="ignore"):
         return np.log(shifted.mean(axis=1)) + largest[:, 0]
-
-
-class _DecodedLikelihood(keras.Model):
-    """-log p(x|z) of c codes for each example: `x (M, *shape)`, `codes (M, c, d)` -> `(M, c)`."""
-
-    def __init__(self, decoder, likelihood):
-        super().__init__(name="decoded_likelihood", dtype="float32")
-        self.decoder, self.likelihood = decoder, likelihood
-        # XLA compiles for seconds and makes convolutions on a CPU slower; JAX is slow without it.
-        self.jit_compile = keras.backend.backend() == "jax"
-
-    def call(self, inputs):
-        x, codes = inputs["x"], inputs["codes"]
-        size, count, latent_dim = ops.shape(codes)
-        parameters = self.decoder(ops.reshape(codes, (size * count, latent_dim)), training=False)
-        shape = ops.shape(x)[1:]
-        repeated = ops.broadcast_to(x[:, None], (size, count, *shape))
-        nll = self.likelihood.nll(ops.reshape(repeated, (size * count, *shape)), parameters)
-        return ops.reshape(nll, (size, count))

@@ -18,7 +18,8 @@ from keras_vaezoo.evaluation._chosen_metrics import (
 from keras_vaezoo.evaluation._examples import examples_of
 from keras_vaezoo.evaluation._likelihood_draws import draw_likelihoods
 from keras_vaezoo.evaluation._result import NATS_OF_EXAMPLES, Evaluation
-from keras_vaezoo.models.base import BaseVAE, Posterior
+from keras_vaezoo.models.base import BaseVAE
+from keras_vaezoo.models.inference import Posterior
 
 _BLOCK = 2048
 _NO_DENSITY = "does not exist: a deterministic encoder's posterior has no density"
@@ -165,6 +166,13 @@ def _encoded(model, examples, batch_size):
         images = examples.block(start, _BLOCK)
         checks.check_values(images, model.likelihood.value_range, "images")
         posterior = model.encode(images, batch_size)
+        bad = int((~np.isfinite(posterior.mean).all(axis=1)).sum())
+        if bad:
+            raise ValueError(
+                "The encoder's means must be finite: the model has diverged, or an image is far "
+                f"outside what it was trained on. Received: nan or inf for {bad} of images "
+                f"{start} to {start + len(images) - 1}"
+            )
         difference = model.decode(posterior.mean, batch_size) - images
         squared_error += np.square(difference, dtype="float64").sum()
         values += images.size

@@ -4,7 +4,7 @@ Every likelihood maps the decoder's raw output (linear last layer) to the mean o
 gives the negative log-likelihood of one example in nats, summed over the example's dimensions.
 """
 
-from keras_vaezoo.likelihoods.base import PACKAGE, Likelihood
+from keras_vaezoo.likelihoods.base import Likelihood
 from keras_vaezoo.likelihoods.bernoulli import Bernoulli, ContinuousBernoulli
 from keras_vaezoo.likelihoods.location_scale import Gaussian, Laplace
 

@@ -1,14 +1,20 @@
 """Disentanglement, completeness and informativeness (Eastwood & Williams 2018)."""
 
-import warnings
+import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
-from keras_vaezoo.metrics._classifiers import scikit_learn
 from keras_vaezoo.metrics._dci_estimators import check_estimator, fitted_factor
 from keras_vaezoo.metrics._information import spread
-from keras_vaezoo.metrics._inputs import check_integer, checked_inputs, to_array, to_finite_float64
+from keras_vaezoo.metrics._inputs import (
+    check_integer,
+    checked_inputs,
+    to_array,
+    to_finite_float64,
+    warn_caller,
+)
 from keras_vaezoo.metrics._row_splits import check_split, draw_rows
 from keras_vaezoo.metrics._score import Score
 
@@ -68,7 +74,7 @@ def dci(
             rows train), `"all"` (train and test on all rows), or (train_rows, test_rows).
         train_share: Share of the rows that train, rounded up.
         seed: Seed of the shuffle, the subset and the trees.
-        n_jobs: Number of processes, over factors.
+        n_jobs: Number of threads, over factors; -1 uses every core.
         weighted_completeness: `False` makes C a plain mean over the factors.
         factor_bins: Number of equal-width bins for factor columns that are not integer-valued.
 
@@ -92,6 +98,8 @@ def dci(
     """
     check_integer("n_estimators", n_estimators, 1)
     check_integer("seed", seed, 0)
+    if n_jobs != -1:
+        check_integer("n_jobs", n_jobs, 1)
     check_split(split, train_share)
     regression = check_estimator(estimator, informativeness)
     inputs = checked_inputs(codes, factors, factor_bins=factor_bins, continuous=regression)
@@ -171,7 +179,7 @@ def _concentration(importance, score, axis):
     """1 - entropy of each column's shares, base the number of rows; 0 for a column of zeros."""
     rows, columns = importance.shape
     if rows == 1:
-        warnings.warn(f"DCI {score} is not defined with a single {axis} and is nan.", stacklevel=3)
+        warn_caller(f"DCI {score} is not defined with a single {axis} and is nan.")
         return np.full(columns, np.nan)
     totals = importance.sum(axis=0)
     shares = importance / np.where(totals > 0, totals, 1.0)
@@ -190,9 +198,8 @@ def _among_all_factors(score, kept, n_factors, settings):
 
 
 def _run(tasks, n_jobs):
-    if n_jobs in (None, 1) or len(tasks) == 1:
-        return [fitted_factor(*task) for task in tasks]
-    scikit_learn("ensemble", "dci")  # it brings joblib
-    import joblib
-
-    return joblib.Parallel(n_jobs=n_jobs)(joblib.delayed(fitted_factor)(*task) for task in tasks)
+    # Threads: the trees of scikit-learn let go of the interpreter while they grow, and a new
+    # process would first import a whole deep-learning framework.
+    workers = os.cpu_count() if n_jobs == -1 else n_jobs
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(lambda task: fitted_factor(*task), tasks))

@@ -1,11 +1,9 @@
 """The FactorVAE metric (Kim & Mnih 2018)."""
 
-import warnings
-
 import numpy as np
 
 from keras_vaezoo.metrics._information import spread
-from keras_vaezoo.metrics._inputs import check_integer, check_number, column_stds
+from keras_vaezoo.metrics._inputs import check_integer, check_number, column_stds, warn_caller
 from keras_vaezoo.metrics._same_value_draws import (
     chunk_sizes,
     draw_source,
@@ -132,9 +130,8 @@ def _share_right(votes, own_factor):
 
 
 def _score_without_active_codes(source, stds, settings):
-    warnings.warn(
-        "No code is active: every standard deviation is 0 or below min_std. The score is 0.",
-        stacklevel=3,
+    warn_caller(
+        "No code is active: every standard deviation is 0 or below min_std. The score is 0."
     )
     per_factor = spread(np.zeros(len(source.kept)), source.kept, source.n_factors)
     votes = spread(np.zeros((source.n_codes, len(source.kept))), source.kept, source.n_factors)

@@ -1,6 +1,5 @@
 """Plug-in entropy and mutual information of binned codes and discrete factors."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +13,7 @@ from keras_vaezoo.metrics._inputs import (
     equal_width_bins,
     to_array,
     to_finite_float64,
+    warn_caller,
 )
 
 
@@ -247,8 +247,7 @@ def _p_log_p(p):
 def _warn_few_rows(rows, bins, sizes):
     needed = bins * int(sizes.max())
     if rows < needed:
-        warnings.warn(
+        warn_caller(
             f"{rows} rows are fewer than bins x largest factor = {needed}: mutual information is "
-            "biased upward; use more rows or fewer bins.",
-            stacklevel=4,
+            "biased upward; use more rows or fewer bins."
         )

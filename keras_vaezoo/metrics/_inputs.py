@@ -144,12 +144,19 @@ def check_number(name, value, minimum=0.0, above=False):
         raise ValueError(f"{name} must be a number {sign} {minimum}. Received: {name}={value!r}")
 
 
+def warn_caller(message):
+    """Warns at the line outside this package that called it, whatever the depth in between."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("keras_vaezoo."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
+
+
 def warn_constant_factors(dropped):
     """Warns that factor columns are left out; every metric drops them the same way."""
-    warnings.warn(
+    warn_caller(
         f"Factor columns {list(dropped)} hold a single value and were left out; their per_factor "
-        "entries are nan.",
-        stacklevel=4,
+        "entries are nan."
     )
 
 

@@ -1,10 +1,9 @@
 """Joint entropy minus mutual information gap (Do & Tran 2020)."""
 
-import warnings
-
 import numpy as np
 
 from keras_vaezoo.metrics._information import resolve_table, top_two
+from keras_vaezoo.metrics._inputs import warn_caller
 from keras_vaezoo.metrics._score import Score
 
 # Nats within which two codes tie: far above rounding, far below any real difference.
@@ -28,9 +27,8 @@ def jemmig(
 
     i* is the code with the largest information I1(j) about factor j (of tied codes that are not
     constant the one with the smallest joint entropy), I2(j) the second largest (0 with a single
-    code). In [0, 1],
-    HIGHER is better. Do & Tran, "Theory and Evaluation Metrics for Learning Disentangled
-    Representations" (2020), turned round as the field does. Their own code reports
+    code). In [0, 1], HIGHER is better. Do & Tran, "Theory and Evaluation Metrics for Learning
+    Disentangled Representations" (2020), turned round as the field does; their own code reports
     the quotient itself, where lower is better. Numbers with different B cannot be compared, and a
     factor with more values than bins cannot reach 1.
 
@@ -69,10 +67,9 @@ def jemmig(
     alive = table.code_entropy > 0
     if not alive.any():
         alive[:] = True
-        warnings.warn(
+        warn_caller(
             "All codes are constant. JEMMIG rewards that by its definition; the score is no sign "
-            "of disentanglement.",
-            stacklevel=2,
+            "of disentanglement."
         )
     first, second = top_two(table.mutual_information)
     # A dead code ties where no code knows the factor; as the best code it would earn a reward.

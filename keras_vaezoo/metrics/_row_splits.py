@@ -60,8 +60,10 @@ def _given_rows(split, rows):
         raise ValueError(
             f"split must be a pair (train_rows, test_rows). Received: a tuple of {len(split)}"
         )
-    train, test = (rows[part if isinstance(part, slice) else np.asarray(part)] for part in split)
-    return _checked_parts(np.atleast_1d(train), np.atleast_1d(test), "(train_rows, test_rows)")
+    train, test = (
+        rows[part if isinstance(part, slice) or len(part) else slice(0)] for part in split
+    )
+    return _checked_parts(train, test, "(train_rows, test_rows)")
 
 
 def _checked_parts(train, test, split):

@@ -111,7 +111,6 @@ class BaseVAE(InferenceMixin, CompilationMixin, PresetMixin, keras.Model):
         self.latent_dim, self.samples, self.seed = latent_dim, samples, seed
         self.sampling = sampling.Sampling(seed, name="sampling")
         self.terms = tuple(terms or self.terms)
-        self.controllers = dict(controllers or {})
         if self.stochastic and "kl" not in self.terms:
             self.measures = (*self.measures, "kl")
         tracked = (*self.terms, *self.measures)
@@ -276,7 +275,7 @@ class BaseVAE(InferenceMixin, CompilationMixin, PresetMixin, keras.Model):
             "likelihood": serialize(self.likelihood),
             "seed": self.seed,
             "samples": self.samples,
-            "controllers": {name: serialize(c) for name, c in self.controllers.items()},
+            "controllers": dict(self.loss_coefficients.controller_configs),
         }
 
     @classmethod

@@ -47,6 +47,7 @@ class CompilationMixin:
             )
         super().compile(optimizer=optimizer, jit_compile=jit_compile, **kwargs)
         self.target = target
+        self._compiled_for = {}
         # Keras stores the resolved value: a file from JAX would start torch.compile for minutes.
         self._compile_config.config["jit_compile"] = jit_compile
 
@@ -92,9 +93,11 @@ class CompilationMixin:
             validation_data = (validation_data, validation_data)
         elif validation_data is not None:
             checks.check_data(validation_data, None, *self._expected())
-        return super().fit(
+        history = super().fit(
             x, y, *args, sample_weight=sample_weight, validation_data=validation_data, **kwargs
         )
+        self.loss_coefficients.warn_of_unmet_set_points()
+        return history
 
     def evaluate(self, x=None, y=None, *args, sample_weight=None, **kwargs):
         """Keras's `evaluate`: the loss and every term on fixed noise, with no state changed."""
@@ -153,11 +156,26 @@ class CompilationMixin:
                 stacklevel=4,
             )
 
+    def make_train_function(self, force=False):
+        return super().make_train_function(force=self._holders_changed("train") or force)
+
+    def make_test_function(self, force=False):
+        return super().make_test_function(force=self._holders_changed("test") or force)
+
+    def _holders_changed(self, step):
+        """Whether other coefficients are controlled or scheduled than when `step` was compiled.
+
+        Which metrics are shown, and what is computed, is part of a compiled step.
+        """
+        self.loss_coefficients.refresh()
+        before, held = self._compiled_for.get(step), self.loss_coefficients.held()
+        self._compiled_for[step] = held
+        return before != held
+
     def _refresh_functions(self):
-        """Compiles the steps anew: which metrics are shown is part of them."""
-        self.test_function = None
+        """Compiles the training step anew where it has to be: inside `fit` nothing else does."""
         if getattr(self, "train_function", None) is not None:
-            self.make_train_function(force=True)
+            self.make_train_function()
 
 
 def _portable(config):

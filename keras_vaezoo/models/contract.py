@@ -77,7 +77,7 @@ def _input_shape(network, name):
         shape = None
     if shape is None:
         shape = (network.get_build_config() or {}).get("input_shape")
-    if shape is None or isinstance(shape, (dict, list)):
+    if not shape or not all(size is None or isinstance(size, int) for size in shape):
         raise ValueError(
             f"{name} must take one tensor and be built: call it once on data, or build it with "
             f"the functional API. Received: {type(network).__name__} {network.name!r} with "

@@ -67,8 +67,23 @@ class InferenceMixin:
         return self.likelihood.draw(self._decoder_output(z), noise)
 
     def control(self, name, controller, keep_state=False):
-        """Lets a `control.Controller` hold a coefficient, until `release(name)`."""
+        """Lets a `control.Controller` hold a coefficient, until `release(name)`.
+
+        Args:
+            name: The coefficient.
+            controller: Its settings are copied.
+            keep_state: Whether a coefficient that is controlled already keeps its integral and
+                value, as a resumed run must. Default `False`.
+
+        Raises:
+            ValueError: For an unknown coefficient or measured term.
+        """
         self.loss_coefficients.control(name, controller, keep_state)
+        self._refresh_functions()
+
+    def schedule(self, name, schedule):
+        """Lets a coefficient follow a `control.Schedule` of training steps, until `release`."""
+        self.loss_coefficients.schedule(name, schedule)
         self._refresh_functions()
 
     def release(self, name):

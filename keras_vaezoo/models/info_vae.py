@@ -57,8 +57,8 @@ class InfoVAE(BaseVAE):
         samples=1,
         **kwargs,
     ):
-        for name, value in (("alpha", alpha), ("lambda_", lambda_)):
-            checks.check_finite_number(name, value)
+        checks.check_number("alpha", alpha)
+        checks.check_number("lambda_", lambda_)
         if alpha > 1:
             raise ValueError(
                 "alpha <= 1 must hold: the KL divergence has the weight 1 - alpha. "

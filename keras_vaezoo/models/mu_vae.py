@@ -5,9 +5,10 @@ import math
 import keras
 from keras import ops
 
+from keras_vaezoo import checks
 from keras_vaezoo.likelihoods import Gaussian
 from keras_vaezoo.models.base import BaseVAE
-from keras_vaezoo.sampling import check_clip, clip_by_latent_norm
+from keras_vaezoo.sampling import clip_by_latent_norm
 
 VARIANCE_TERMS = {
     "log": lambda log_variance: ops.abs(log_variance),
@@ -78,7 +79,8 @@ class MuVAE(BaseVAE):
         samples=1,
         **kwargs,
     ):
-        check_clip(clip)
+        if clip is not None:
+            checks.check_number("clip", clip, above=0)
         if variance not in VARIANCE_TERMS:
             raise ValueError(
                 f"variance must be one of {list(VARIANCE_TERMS)}. Received: variance={variance!r}"

@@ -70,10 +70,7 @@ class WAE(BaseVAE):
         samples=1,
         **kwargs,
     ):
-        if not checks.is_number_from_zero(lambda_):
-            raise ValueError(
-                f"lambda_ must be a number that is not negative. Received: lambda_={lambda_!r}"
-            )
+        checks.check_number("lambda_", lambda_, minimum=0)
         if not stochastic and samples != 1:
             raise ValueError(
                 "A deterministic encoder has one z for each example: pass stochastic=True for "

@@ -82,16 +82,18 @@ class WiSEALE(BaseVAE):
         samples=1,
         **kwargs,
     ):
-        if kl_weight not in ("batch", "example") and not checks.is_number_from_zero(kl_weight):
+        if isinstance(kl_weight, str) and kl_weight not in ("batch", "example"):
             raise ValueError(
                 "kl_weight must be 'batch' (1/M), 'example' (1) or a number that is not negative. "
                 f"Received: kl_weight={kl_weight!r}"
             )
+        if not isinstance(kl_weight, str):
+            checks.check_number("kl_weight", kl_weight, minimum=0)
         if estimator not in ESTIMATORS:
             raise ValueError(
                 f"estimator must be one of {list(ESTIMATORS)}. Received: estimator={estimator!r}"
             )
-        factor = 1.0 if isinstance(kl_weight, str) else float(kl_weight)
+        factor = 1.0 if isinstance(kl_weight, str) else kl_weight
         super().__init__(
             encoder,
             decoder,
@@ -101,8 +103,7 @@ class WiSEALE(BaseVAE):
             coefficients={"reconstruction": 1.0, "aggregate_kl": factor},
             **kwargs,
         )
-        self.kl_weight = kl_weight if isinstance(kl_weight, str) else factor
-        self.estimator = estimator
+        self.kl_weight, self.estimator = kl_weight, estimator
 
     def compute_terms(self, batch):
         return {

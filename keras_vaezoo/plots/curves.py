@@ -39,7 +39,8 @@ def history(history, terms=None):
         keras_vaezoo.plots.history(fitted).savefig("history.png")
     """
     curves = read_log(history)
-    logged = list(dict.fromkeys(name.removeprefix("val_") for name in curves))
+    names = dict.fromkeys(name.removeprefix("val_") for name in curves)
+    logged = sorted(names, key=lambda name: name != "loss")
     constant = []
     if terms is None:
         terms, constant = _moving(curves, logged)

@@ -42,6 +42,6 @@ def entangled():
     """Codes that mix three factors, so that every metric is far from its ends."""
     rng = np.random.default_rng(7)
     factors = rng.integers(0, (3, 4, 5), size=(1500, 3))
-    mixing = np.array([[1.0, 0.2, 0.0], [0.3, 0.9, 0.4], [0.0, 0.3, 1.0], [0.2, 0.0, 0.5]])
+    mixing = np.array([[1.0, 0.6, 0.0], [0.5, 0.9, 0.5], [0.0, 0.4, 0.8], [0.4, 0.3, 0.5]])
     codes = factors @ mixing.T + 0.4 * rng.normal(size=(1500, 4))
     return codes, factors

@@ -137,6 +137,13 @@ class TestConstantFactor:
             assert score.matrix.shape == (3, 4) and np.isnan(score.matrix[:, 1]).all()
             np.testing.assert_array_equal(np.delete(score.per_factor, 1), plain.per_factor)
 
+    def test_the_warning_names_the_line_of_the_caller(self, perfect):
+        factors = np.insert(perfect.factors, 1, 9, axis=1)
+        for metric in (metrics.mig, metrics.sap, metrics.factor_vae_score):
+            with pytest.warns(UserWarning) as caught:
+                metric(perfect.codes, factors)
+            assert [w.filename for w in caught] == [__file__]
+
     @pytest.mark.parametrize("metric", ALL)
     def test_error_if_none_is_left(self, perfect, metric):
         with pytest.raises(ValueError, match="more than one value"):
@@ -384,6 +391,7 @@ class TestSettings:
             (metrics.dci, {"informativeness": "r2"}),
             (metrics.dci, {"n_estimators": 0}),
             (metrics.dci, {"max_rows": 1}),
+            (metrics.dci, {"n_jobs": 0}),
             (metrics.factor_vae_score, {"batch_size": 1}),
             (metrics.factor_vae_score, {"train_votes": 0}),
             (metrics.factor_vae_score, {"min_std": -0.1}),

@@ -8,8 +8,8 @@ import pytest
 from keras_vaezoo import plots
 
 LOGS = {
-    "loss": [200.0, 150.0, 120.0, 110.0],
     "kl": [1.0, 4.0, 7.0, 8.0],
+    "loss": [200.0, 150.0, 120.0, 110.0],
     "kl_weight": [0.1, 0.2, 0.3, 0.4],
     "reconstruction_weight": [1.0] * 4,
     "val_loss": [210.0, 160.0, 130.0, 125.0],

@@ -87,7 +87,8 @@ def true_kl(means, variance):
         density = np.mean([part.pdf(z) for part in parts])
         return density * (np.log(density) - scipy.stats.norm.logpdf(z))
 
-    return scipy.integrate.quad(integrand, -7, 7, points=means, limit=200)[0]
+    reach = max(means) + 12 * np.sqrt(variance)
+    return scipy.integrate.quad(integrand, -reach, reach, points=means, limit=200)[0]
 
 
 def test_fig_4_prints_the_papers_numbers():

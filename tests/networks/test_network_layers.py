@@ -1,5 +1,6 @@
 """Layer names, parameter counts and initialisers: what a weights file relies on."""
 
+import itertools
 import math
 
 import keras
@@ -14,7 +15,7 @@ def conv(kernel, inputs, outputs):
 
 
 def dense(*widths):
-    return sum(a * b + b for a, b in zip(widths[:-1], widths[1:], strict=True))
+    return sum(a * b + b for a, b in itertools.pairwise(widths))
 
 
 def heads(inputs, latent_dim):

@@ -24,7 +24,7 @@ def test_latent_dim_below_one(factory, latent_dim):
 @pytest.mark.parametrize("factory", FACTORIES)
 @pytest.mark.parametrize("shape", [(), (0, 8, 1), (None, 8, 1), 8, "888", (8.0, 8, 1)])
 def test_shapes_that_are_not_positive_integers(factory, shape):
-    with pytest.raises(ValueError, match="positive integers.*Received: input_shape="):
+    with pytest.raises(ValueError, match=r"positive integers.*Received: input_shape="):
         factory(shape, 2)
 
 
@@ -46,7 +46,7 @@ def test_convolutions_refuse_other_ranks(factory, shape):
     ],
 )
 def test_architectures_refuse_other_ranks(architecture, shape):
-    with pytest.raises(ValueError, match="batch axis.*Received: input_shape="):
+    with pytest.raises(ValueError, match=r"batch axis.*Received: input_shape="):
         networks.autoencoder(shape, 2, architecture)
 
 
@@ -67,7 +67,7 @@ def test_gcvae_networks_name_the_size_they_take(architecture):
     [("burgess", {"hidden": (8,)}), ("mu_vae", {"filters": (8,)}), ("mlp", {"filters": (8,)})],
 )
 def test_fixed_layers_refuse_options(architecture, options):
-    with pytest.raises(ValueError, match="are not set by.*Received: "):
+    with pytest.raises(ValueError, match=r"are not set by.*Received: "):
         networks.autoencoder((28, 28, 1), 2, architecture, **options)
 
 
@@ -95,7 +95,7 @@ def test_hidden_that_is_no_sequence():
 @pytest.mark.parametrize("factory", [networks.mlp_decoder, networks.conv_decoder])
 @pytest.mark.parametrize("count", [0, 1.5])
 def test_parameters_per_value_below_one(factory, count):
-    with pytest.raises(ValueError, match="parameters_per_value .* at least 1"):
+    with pytest.raises(ValueError, match=r"parameters_per_value .* at least 1"):
         factory((8, 8, 1), 2, parameters_per_value=count)
 
 
