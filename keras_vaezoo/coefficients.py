@@ -12,17 +12,16 @@ import numpy as np
 from keras import ops
 
 from keras_vaezoo.control import OWN_RULE, SETTINGS, STATE, controlled
-PACKAGE = "keras_vaezoo"
 from keras_vaezoo.schedules import is_number, scheduled
 
-_MEASURED = SETTINGS.index("measured")
+_ENABLED, _MEASURED = SETTINGS.index("enabled"), SETTINGS.index("measured")
 # A slot that nothing holds; a length of 0 would divide by zero.
 _FREE = dict.fromkeys(SETTINGS, 0.0) | {"length": 1.0}
 # A controller that ends at a limit, further than this share from its set point, is reported.
 _UNMET = 0.05
 
 
-@keras.saving.register_keras_serializable(PACKAGE)
+@keras.saving.register_keras_serializable("keras_vaezoo")
 class Coefficients(keras.layers.Layer):
     """Values, controller settings, controller state and the step count of a model's loss.
 
@@ -107,15 +106,15 @@ class Coefficients(keras.layers.Layer):
         return self.measurable[int(self.slot(name)["measured"])]
 
     def held(self):
-        """What a compiled step depends on: which slots are controlled, how, and scheduled."""
-        return tuple(map(tuple, (self._enabled, self._own, self._scheduled)))
+        """What a compiled step depends on: the slots in use, their rules and kinds."""
+        return tuple(self._enabled), tuple(self._rules), tuple(self._kinds)
 
     def refresh(self):
         """Reads from the variables which slots are in use; needed after they were loaded."""
         s = dict(zip(SETTINGS, ops.convert_to_numpy(self.settings), strict=True))
-        self._enabled = s["enabled"] != 0.0
-        self._own = self._enabled & (s["rule"] == OWN_RULE)
-        self._scheduled = ~self._enabled & (s["kind"] != 0.0)
+        self._enabled, self._rules, self._kinds = s["enabled"] != 0.0, s["rule"], s["kind"]
+        self._own = self._enabled & (self._rules == OWN_RULE)
+        self._scheduled = ~self._enabled & (self._kinds != 0.0)
 
     def assign(self, name, value):
         """Writes one value. A ValueError where a controller owns the coefficient."""
@@ -192,7 +191,8 @@ class Coefficients(keras.layers.Layer):
         if scheduled_for_training and self._scheduled.any():
             settings = ops.unstack(ops.convert_to_tensor(self.settings), len(SETTINGS))
             fields = dict(zip(SETTINGS, settings, strict=True))
-            values = ops.where(self._scheduled, scheduled(fields, self._steps_done()), values)
+            by_step = scheduled(self._kinds, fields, self._steps_done())
+            values = ops.where(self._scheduled, by_step, values)
         return dict(zip(self.names, ops.unstack(values, len(self.names)), strict=True))
 
     def state_tensor(self, name, field):
@@ -222,9 +222,12 @@ class Coefficients(keras.layers.Layer):
         settings, state = ops.convert_to_tensor(self.settings), ops.convert_to_tensor(self.state)
         values = ops.stack([current[name] for name in self.names])
         measured = ops.take(means, ops.cast(settings[_MEASURED], "int32"))
-        new_state, new = controlled(settings, state, values, measured, self._steps_done())
-        self.state.assign(ops.where(self._enabled, new_state, state))
-        new = ops.unstack(ops.where(self._enabled, new, values), len(self.names))
+        new_state, new = controlled(
+            self._rules, self._kinds, settings, state, values, measured, self._steps_done()
+        )
+        enabled = settings[_ENABLED] > 0.5
+        self.state.assign(ops.where(enabled, new_state, state))
+        new = ops.unstack(ops.where(enabled, new, values), len(self.names))
         new = dict(zip(self.names, new, strict=True))
         for name, controller in self.own_rules.items():
             column = self.index(name)

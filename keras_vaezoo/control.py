@@ -9,7 +9,6 @@ import keras
 import numpy as np
 from keras import ops
 
-PACKAGE = "keras_vaezoo"
 from keras_vaezoo.schedules import SCHEDULE_FIELDS, Schedule, as_schedule, is_number, scheduled
 
 __all__ = ["Controller", "Schedule"]
@@ -33,8 +32,8 @@ SETTINGS = (
 STATE = ("integral", "previous_error", "updates", "moving_average", "set_point", "error")
 
 
-def controlled(settings, state, value, measured, step):
-    """One update of n controllers; both rules are computed, one is picked.
+def controlled(rules, kinds, settings, state, value, measured, step):
+    """One update of n controllers; only the rules and kinds that occur are computed.
 
     With `e = action (set point - m)`, m the measured value or its moving average:
 
@@ -46,6 +45,8 @@ def controlled(settings, state, value, measured, step):
     The output is W' clipped to [minimum, maximum]. Where m is not finite, all stays as it was.
 
     Args:
+        rules: NumPy array `(n,)`, indices in `RULES` or `OWN_RULE`.
+        kinds: NumPy array `(n,)`, indices in `SCHEDULES` of the set points.
         settings: `(len(SETTINGS), n)` float32.
         state: `(len(STATE), n)` float32.
         value: `(n,)` present values W of the coefficients.
@@ -59,10 +60,10 @@ def controlled(settings, state, value, measured, step):
     old = _by_name(STATE, state)
     finite = ops.isfinite(measured)
     measured = ops.where(finite, measured, 0.0)
-    first = ops.equal(old["updates"], 0.0)
+    first = old["updates"] < 0.5
     past = ops.where(first, measured, old["moving_average"])
     smooth = s["average"] * past + (1.0 - s["average"]) * measured
-    set_point = scheduled(s, step)
+    set_point = scheduled(kinds, s, step)
     difference = set_point - smooth
     error = s["action"] * difference
     previous = ops.where(first, error, old["previous_error"])
@@ -70,11 +71,13 @@ def controlled(settings, state, value, measured, step):
     push, drive = s["kp"] * ops.sigmoid(-error), s["ki"] * error
     integral = old["integral"] - drive
     positional = s["minimum"] + push + integral - s["kd"] * (error - previous)
-    incremental = value + (push - s["kp"] * ops.sigmoid(-previous)) - drive
-    wanted = ops.where(ops.equal(s["rule"], 0.0), positional, incremental)
-    output = ops.clip(wanted, s["minimum"], s["maximum"])
+    output = _clip(positional, s)
     # W' - clip(W') is 0 inside the limits; outside, its sign tells which limit was passed.
-    inwards = (positional - ops.clip(positional, s["minimum"], s["maximum"])) * error >= 0.0
+    inwards = (positional - output) * error >= 0.0
+    incremental_rows = rules == RULES.index("incremental")
+    if incremental_rows.any():
+        incremental = value + (push - s["kp"] * ops.sigmoid(-previous)) - drive
+        output = ops.where(incremental_rows, _clip(incremental, s), output)
 
     new = {
         "integral": ops.where(inwards, integral, old["integral"]),
@@ -88,11 +91,15 @@ def controlled(settings, state, value, measured, step):
     return ops.where(finite, new_state, state), ops.where(finite, output, value)
 
 
+def _clip(value, settings):
+    return ops.minimum(ops.maximum(value, settings["minimum"]), settings["maximum"])
+
+
 def _by_name(names, rows):
     return dict(zip(names, ops.unstack(rows, len(names)), strict=True))
 
 
-@keras.saving.register_keras_serializable(PACKAGE)
+@keras.saving.register_keras_serializable("keras_vaezoo")
 class Controller(keras.layers.Layer):
     """A PI(D) controller of one coefficient: settings, state and the rule.
 
@@ -206,8 +213,10 @@ class Controller(keras.layers.Layer):
         settings, state, value = (
             ops.convert_to_tensor(variable) for variable in (self.settings, self.state, self.value)
         )
+        fields = self.settings_of_slot(measured=0)
+        rules, kinds = np.array([fields["rule"]]), np.array([fields["kind"]])
         step = state[STATE.index("updates")]
-        state, value = controlled(settings, state, value, measured, step)
+        state, value = controlled(rules, kinds, settings, state, value, measured, step)
         self.state.assign(state)
         self.value.assign(value)
         return value[0]

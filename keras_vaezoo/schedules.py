@@ -7,13 +7,11 @@ import keras
 import numpy as np
 from keras import ops
 
-PACKAGE = "keras_vaezoo"
-
 SCHEDULES = ("constant", "linear", "cosine", "cyclic", "staircase")
 SCHEDULE_FIELDS = ("kind", "start", "end", "first_step", "length", "increment")
 
 
-@keras.saving.register_keras_serializable(PACKAGE)
+@keras.saving.register_keras_serializable("keras_vaezoo")
 @dataclasses.dataclass(frozen=True)
 class Schedule:
     """A value that changes with the training step.
@@ -78,7 +76,8 @@ class Schedule:
     def __call__(self, step):
         """The value at `step`, a float."""
         fields = {k: ops.convert_to_tensor([v], "float32") for k, v in self.fields().items()}
-        return float(ops.convert_to_numpy(scheduled(fields, float(step)))[0])
+        value = scheduled(np.array([SCHEDULES.index(self.kind)]), fields, float(step))
+        return float(ops.convert_to_numpy(value)[0])
 
     def fields(self):
         """The six numbers that a slot stores for this schedule."""
@@ -109,31 +108,47 @@ def as_schedule(value, name="set_point"):
     )
 
 
-def scheduled(fields, step):
-    """Values of n schedules at `step`.
+def scheduled(kinds, fields, step):
+    """Values of n schedules at `step`; only the kinds that occur are computed.
 
     Args:
+        kinds: NumPy array `(n,)`, indices in `SCHEDULES`.
         fields: `{name: (n,)}` of the `SCHEDULE_FIELDS`.
         step: Number of training steps done, a float scalar.
 
     Returns:
         Tensor `(n,)`.
     """
-    kind, rise = fields["kind"], fields["end"] - fields["start"]
-    periods = ops.maximum(step - fields["first_step"], 0.0) / fields["length"]
-    whole = ops.floor(periods)
-    t = ops.minimum(periods, 1.0)
-    climbed = fields["increment"] * whole
-    risen = (
-        rise * t,
-        rise * (0.5 - 0.5 * ops.cos(math.pi * t)),
-        rise * ops.minimum(2.0 * (periods - whole), 1.0),
-        ops.where(ops.abs(climbed) < ops.abs(rise), climbed, rise),
-    )
     value = fields["start"]
-    for number, change in enumerate(risen, start=1):
-        value = ops.where(ops.equal(kind, float(number)), fields["start"] + change, value)
+    if not np.any(kinds):
+        return value
+    rise = fields["end"] - fields["start"]
+    periods = ops.maximum(step - fields["first_step"], 0.0) / fields["length"]
+    for kind, change in enumerate(_CHANGES, start=1):
+        if np.any(kinds == kind):
+            changed = fields["start"] + change(rise, periods, fields["increment"])
+            value = ops.where(kinds == kind, changed, value)
     return value
+
+
+def _linear(rise, periods, increment):
+    return rise * ops.minimum(periods, 1.0)
+
+
+def _cosine(rise, periods, increment):
+    return rise * (0.5 - 0.5 * ops.cos(math.pi * ops.minimum(periods, 1.0)))
+
+
+def _cyclic(rise, periods, increment):
+    return rise * ops.minimum(2.0 * (periods - ops.floor(periods)), 1.0)
+
+
+def _staircase(rise, periods, increment):
+    climbed = increment * ops.floor(periods)
+    return ops.where(ops.abs(climbed) < ops.abs(rise), climbed, rise)
+
+
+_CHANGES = (_linear, _cosine, _cyclic, _staircase)
 
 
 def is_number(value):

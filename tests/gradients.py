@@ -1,11 +1,15 @@
 """Values and gradients on the running backend, and their finite-difference oracle."""
 
+import functools
+
 import keras
 import numpy as np
 
 
 def value_and_grad(function, *arrays):
     """Return `function(*arrays)`, a scalar, and its gradient by each array, as NumPy.
+
+    TensorFlow and torch run eagerly, JAX under `jax.jit`.
 
     Args:
         function: takes tensors, returns a scalar tensor.
@@ -79,11 +83,13 @@ def _tensorflow(function):
     return both
 
 
+@functools.cache
 def _jax(function):
     import jax
 
     def both(*arrays):
-        return jax.value_and_grad(function, argnums=tuple(range(len(arrays))))(*arrays)
+        numbers = tuple(range(len(arrays)))
+        return jax.jit(jax.value_and_grad(function, argnums=numbers))(*arrays)
 
     return both
 
@@ -100,6 +106,13 @@ def _torch(function):
 
 
 _BACKENDS = {"tensorflow": _tensorflow, "jax": _jax, "torch": _torch}
+
+# Where a backend has two ways to run, tests of gradients go through both.
+EVALUATIONS = (
+    [value_and_grad, compiled_value_and_grad]
+    if keras.backend.backend() == "tensorflow"
+    else [value_and_grad]
+)
 
 
 def _float32(arrays):

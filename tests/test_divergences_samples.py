@@ -8,10 +8,9 @@ from keras import ops
 
 from keras_vaezoo import divergences
 from tests import divergence_oracles as oracles
-from tests.gradients import compiled, compiled_value_and_grad, finite_difference, value_and_grad
+from tests.gradients import EVALUATIONS, compiled, finite_difference, value_and_grad
 
 KERNELS = {"gaussian": oracles.gaussian_kernel, "imq": oracles.imq_kernel}
-EVALUATIONS = [value_and_grad, compiled_value_and_grad]
 kernel_mahalanobis_through_covariance = functools.partial(
     divergences.kernel_mahalanobis, stop_covariance_gradient=False
 )

@@ -148,10 +148,12 @@ class FolderImages(LazyImages):
     def _read(self, indices):
         images = np.empty((len(indices), *self.shape[1:]), np.uint8)
 
-        def read(place):
-            images[place] = self._load(self.paths[indices[place]])
+        def read(places):
+            for place in places:
+                images[place] = self._load(self.paths[indices[place]])
 
-        for _ in _decoders(os.getpid()).map(read, range(len(indices))):
+        shares = np.array_split(np.arange(len(indices)), os.cpu_count())
+        for _ in _decoders(os.getpid()).map(read, shares):
             pass
         return images
 

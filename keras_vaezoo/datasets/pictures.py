@@ -20,9 +20,6 @@ DECODING_ERRORS = (
     Image.DecompressionBombError,
 )
 
-# A JPEG is decoded at a half, a quarter or an eighth of its size where that still leaves twice
-# the wanted size.
-_SPARE = 2
 _QUARTER_TURNS = (5, 6, 7, 8)
 _ORIENTATION_TAG = 0x0112
 
@@ -57,7 +54,8 @@ class Look:
         with Image.open(path) as picture:
             if self.size is not None and self.crop is None:
                 picture.draft(None, self._draft_size(picture))
-            return self.apply(ImageOps.exif_transpose(picture))
+            ImageOps.exif_transpose(picture, in_place=True)
+            return self.apply(picture)
 
     def apply(self, picture):
         """uint8 array `(height, width, channels)` of a Pillow image."""
@@ -75,9 +73,9 @@ class Look:
         return picture.resize(size, Image.Resampling.BILINEAR)
 
     def _draft_size(self, picture):
-        # The sides may still be swapped by the EXIF orientation: keep enough for both cases.
-        side = _SPARE * max(self.size)
-        shorter = min(picture.size)
+        # A JPEG is decoded at a half, a quarter or an eighth of its size where that is still no
+        # smaller than this. The sides may yet be swapped by the EXIF orientation.
+        side, shorter = max(self.size), min(picture.size)
         return tuple(-(-side * length // shorter) for length in picture.size)
 
 

@@ -3,10 +3,9 @@
 import keras
 from keras import ops
 
-from keras_vaezoo import checks, sampling
+from keras_vaezoo import checks, networks, sampling
 from keras_vaezoo.models.base import BaseVAE
 from keras_vaezoo.models.two_optimizers import two_optimizers
-from keras_vaezoo.networks._discriminator import discriminator as default_discriminator
 
 
 @keras.saving.register_keras_serializable("keras_vaezoo")
@@ -87,7 +86,7 @@ class FactorVAE(BaseVAE):
             **kwargs,
         )
         if discriminator is None:
-            discriminator = default_discriminator(self.latent_dim)
+            discriminator = networks.discriminator(self.latent_dim)
         _check_discriminator(discriminator, self.latent_dim)
         self.gamma, self.discriminator = gamma, discriminator
         self.permutation = sampling.CodePermutation(

@@ -96,9 +96,10 @@ def test_rescaled_from_chance(grid, metric):
 
 def test_threshold_decides_which_codes_vote():
     factors = np.random.default_rng(0).integers(0, 4, size=(2000, 2))
-    codes = factors * [1.0, 0.01]
+    codes = factors * [0.01, 1.0]
     score = metrics.factor_vae_score(codes, factors)
     assert score.settings["active_codes"] == 1
+    np.testing.assert_array_equal(score.matrix.sum(axis=1), [0, 10_000])
     assert score == pytest.approx(0.5, abs=0.03)
     assert metrics.factor_vae_score(codes, factors, min_std=0.0) == 1.0
 

@@ -38,6 +38,22 @@ def test_monte_carlo_equals_quadrature(two_classes):
     assert metrics.modularity(table=table, active_only=True) <= 1
 
 
+def test_monte_carlo_weighs_posteriors_of_unequal_width():
+    factors = np.tile([[0], [1]], (100, 1))
+    std = np.where(factors == 0, 0.3, 1.5)
+    table = metrics.posterior_information_table(
+        np.zeros((200, 1)), 2 * np.log(std), factors, samples=20_000
+    )
+    z = np.linspace(-15, 15, 30_001)
+    narrow, wide = stats.norm.pdf(z, 0, 0.3), stats.norm.pdf(z, 0, 1.5)
+    mixture = (narrow + wide) / 2
+    ratio = [
+        np.where(p > 0, p * np.log(np.maximum(p, 1e-300) / mixture), 0) for p in (narrow, wide)
+    ]
+    expected = np.sum(ratio) / 2 * (z[1] - z[0])
+    assert table.mutual_information[0, 0] == pytest.approx(expected, abs=0.01)
+
+
 def test_monte_carlo_does_not_depend_on_the_pieces(two_classes):
     mean, log_variance, factors = (np.tile(x, (10, 1)) for x in two_classes)
     small = metrics.posterior_information_table(*two_classes, samples=2000)

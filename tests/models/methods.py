@@ -13,6 +13,10 @@ ARGUMENTS = {
     "ControlVAE": {"set_point": 2.0},
     "BetaVAE": {"beta": 2.0},
 }
+# Networks that a method takes besides encoder and decoder, built anew for every model.
+NETWORKS = {
+    "FactorVAE": {"discriminator": lambda: vz.networks.discriminator(LATENT_DIM, hidden=(20, 20))},
+}
 
 
 def images(count=33, seed=0):
@@ -46,5 +50,7 @@ def networks(regularizer=None, seed=7):
 
 def build(method, regularizer=None, **arguments):
     """A small model of a method by its exported name."""
-    arguments = {**ARGUMENTS.get(method, {}), "seed": 3, **arguments}
-    return getattr(vz, method)(*networks(regularizer), **arguments)
+    pair = networks(regularizer)
+    others = {name: network() for name, network in NETWORKS.get(method, {}).items()}
+    arguments = {**ARGUMENTS.get(method, {}), **others, "seed": 3, **arguments}
+    return getattr(vz, method)(*pair, **arguments)

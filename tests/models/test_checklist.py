@@ -154,3 +154,56 @@ def test_coefficients_are_live(method):
         assert model.coefficients[name] == 0.25
     with pytest.raises(ValueError, match="this model has"):
         model.coefficients["no_such_name"] = 1.0
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
+def test_mixed_precision_keeps_terms_in_float32(method, policy):
+    keras.config.set_dtype_policy(policy)
+    try:
+        model = build(method)
+        model.compile(keras.optimizers.Adam(0.001))
+        history = model.fit(images(16), epochs=2, batch_size=8, verbose=0).history
+    finally:
+        keras.config.set_dtype_policy("float32")
+    assert np.isfinite(np.concatenate(list(history.values()))).all()
+    assert model.encode(images(2)).mean.dtype == "float32"
+    assert model.reconstruct(images(2)).dtype == "float32"
+
+
+@pytest.mark.skipif(keras.backend.backend() == "torch", reason="TensorFlow and JAX only")
+@pytest.mark.parametrize("method", METHODS)
+def test_jit_and_steps_per_execution_give_the_same_history(method):
+    histories = []
+    for arguments in ({"jit_compile": False}, {"jit_compile": True, "steps_per_execution": 3}):
+        model = build(method)
+        model.compile(keras.optimizers.SGD(1e-3), **arguments)
+        run = model.fit(images(), epochs=2, batch_size=11, shuffle=False, verbose=0)
+        histories.append(run.history)
+    for name, values in histories[0].items():
+        np.testing.assert_allclose(histories[1][name], values, rtol=1e-4, atol=1e-4, err_msg=name)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_keras_callbacks_compose(method, tmp_path):
+    model = build(method)
+    model.compile(keras.optimizers.Adam(0.01))
+    monitor = "val_loss"
+    callbacks = [
+        keras.callbacks.EarlyStopping(monitor=monitor, patience=50, restore_best_weights=True),
+        keras.callbacks.ModelCheckpoint(
+            str(tmp_path / "best.keras"), monitor=monitor, save_best_only=True
+        ),
+        keras.callbacks.CSVLogger(str(tmp_path / "log.csv")),
+        keras.callbacks.TensorBoard(str(tmp_path / "board")),
+        keras.callbacks.TerminateOnNaN(),
+    ]
+    if hasattr(model.optimizer, "learning_rate") and method != "FactorVAE":
+        callbacks.append(keras.callbacks.ReduceLROnPlateau(monitor=monitor, patience=1))
+    x = images()
+    model.fit(x, epochs=2, batch_size=16, validation_data=(x,), verbose=0, callbacks=callbacks)
+    header = (tmp_path / "log.csv").read_text().splitlines()[0].split(",")
+    assert {"loss", "reconstruction", "val_loss", *(f"{t}_weight" for t in model.terms)} <= {
+        *header
+    }
+    assert type(keras.saving.load_model(tmp_path / "best.keras")) is type(model)

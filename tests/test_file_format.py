@@ -1,0 +1,126 @@
+"""Files: across backends, guarded by a committed one, and refused when damaged."""
+
+import importlib.util
+import json
+import pathlib
+import shutil
+
+import keras
+import numpy as np
+import pytest
+
+import keras_vaezoo as vz
+from tests.models.methods import build, images
+from tests.subprocesses import run
+
+BACKENDS = ("tensorflow", "jax", "torch")
+COMMITTED = pathlib.Path(__file__).parent / "data" / "committed_preset"
+
+
+@pytest.mark.parametrize("writer", BACKENDS)
+def test_file_of_every_backend_loads_here_and_trains_on(writer, tmp_path):
+    if importlib.util.find_spec(writer) is None:
+        pytest.skip(f"{writer} is not installed")
+    run("write_model.py", tmp_path, backend=writer)
+    expected = dict(np.load(tmp_path / "outputs.npz"))
+    for path in (tmp_path / "model.keras", tmp_path / "preset"):
+        model = keras.saving.load_model(path)
+        np.testing.assert_allclose(
+            model.reconstruct(images(4)), expected["reconstruction"], atol=1e-5
+        )
+        for field, value in model.loss_coefficients.slot("kl").items():
+            assert value == pytest.approx(float(expected[field]), rel=1e-6), field
+        if not model.compiled:
+            model.compile("adam")
+        history = model.fit(images(), batch_size=16, verbose=0).history
+        assert np.isfinite(history["loss"]).all() and "kl_set_point" in history
+
+
+def test_committed_preset_still_loads():
+    model = vz.from_preset(COMMITTED)
+    expected = np.load(COMMITTED / "reconstruction.npy")
+    np.testing.assert_allclose(model.reconstruct(images(4)), expected, atol=1e-5)
+    assert type(model) is vz.BetaVAE
+    assert model.coefficients["kl"] == pytest.approx(0.5)
+    assert model.loss_coefficients.enabled("kl")
+
+
+def test_argument_wins_over_the_stored_coefficient():
+    with pytest.raises(ValueError, match=r"release\('kl'\)"):
+        vz.from_preset(COMMITTED, kl=2.0)
+    assert vz.from_preset(COMMITTED, reconstruction=2.0).coefficients["reconstruction"] == 2.0
+
+
+@pytest.fixture
+def preset(tmp_path):
+    shutil.copytree(COMMITTED, tmp_path / "preset")
+    return tmp_path / "preset"
+
+
+def test_one_flipped_bit_is_refused_with_both_checksums(preset):
+    weights = preset / "model.weights.h5"
+    data = bytearray(weights.read_bytes())
+    data[len(data) // 2] ^= 1
+    weights.write_bytes(data)
+    with pytest.raises(ValueError, match=r"Expected sha256 [0-9a-f]{64}, found [0-9a-f]{64}"):
+        vz.from_preset(preset)
+
+
+@pytest.mark.parametrize("name", ["config.json", "metadata.json", "model.weights.h5"])
+def test_missing_file_is_named(preset, name):
+    (preset / name).unlink()
+    with pytest.raises(ValueError, match=f"has no file {name}"):
+        vz.from_preset(preset)
+
+
+def test_broken_json_is_named(preset):
+    (preset / "config.json").write_text("{")
+    with pytest.raises(ValueError, match=r"config\.json' is not valid JSON"):
+        vz.from_preset(preset)
+
+
+FOREIGN = [
+    {"module": "os", "class_name": "system", "config": {}, "registered_name": None},
+    {"module": "builtins", "class_name": "function", "config": "eval", "registered_name": "x"},
+    {"module": None, "class_name": "__lambda__", "config": {"value": ""}},
+    {"module": "keras_evil", "class_name": "Dense", "config": {}, "registered_name": "Dense"},
+]
+
+
+@pytest.mark.parametrize("foreign", FOREIGN)
+def test_foreign_class_is_refused_before_anything_runs(preset, foreign):
+    config = json.loads((preset / "config.json").read_text())
+    config["config"]["likelihood"] = foreign
+    (preset / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ValueError, match="names a class of another package"):
+        vz.from_preset(preset)
+
+
+def test_another_class_is_refused(preset):
+    with pytest.raises(ValueError, match=r"holds a BetaVAE, not a VAE.*from_preset"):
+        vz.VAE.from_preset(preset)
+
+
+def test_unknown_name_lists_the_zoo():
+    with pytest.raises(ValueError, match=r"no preset 'nothing'; the zoo has \["):
+        vz.from_preset("nothing")
+
+
+def test_preset_replaces_an_older_one_and_leaves_nothing_else(tmp_path):
+    for beta in (1.0, 2.0):
+        build("BetaVAE", beta=beta).save_to_preset(tmp_path)
+        assert vz.from_preset(tmp_path).coefficients["kl"] == beta
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["config.json", "metadata.json", "model.weights.h5"]
+
+
+def test_the_weights_file_has_no_optimizer(tmp_path):
+    model = build("VAE")
+    model.compile("adam")
+    model.fit(images(8), verbose=0)
+    model.save_to_preset(tmp_path)
+    import h5py
+
+    with h5py.File(tmp_path / "model.weights.h5") as file:
+        assert "optimizer" not in file
+        assert sorted(file) == ["layers", "loss_coefficients", "sampling", "vars"], sorted(file)
