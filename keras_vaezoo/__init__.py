@@ -1,6 +1,7 @@
 """keras_vaezoo: a Keras 3 model zoo of variational autoencoders."""
 
 from keras_vaezoo import (
+    callbacks,
     control,
     datasets,
     divergences,
@@ -10,22 +11,36 @@ from keras_vaezoo import (
     models,
     networks,
     plots,
+    probe,
     sampling,
 )
 from keras_vaezoo.evaluation import score
-from keras_vaezoo.models import VAE, WAE, BetaVAE, FactorVAE, InfoVAE, MuVAE, WiSEALE
+from keras_vaezoo.models import (
+    GCVAE,
+    VAE,
+    WAE,
+    BetaVAE,
+    ControlVAE,
+    FactorVAE,
+    InfoVAE,
+    MuVAE,
+    WiSEALE,
+)
 from keras_vaezoo.zoo import from_preset, presets
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "GCVAE",
     "VAE",
     "WAE",
     "BetaVAE",
+    "ControlVAE",
     "FactorVAE",
     "InfoVAE",
     "MuVAE",
     "WiSEALE",
+    "callbacks",
     "control",
     "datasets",
     "divergences",
@@ -37,6 +52,7 @@ __all__ = [
     "networks",
     "plots",
     "presets",
+    "probe",
     "sampling",
     "score",
 ]

@@ -11,7 +11,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_vaezoo.control import OWN_RULE, SETTINGS, STATE, controlled
+from keras_vaezoo.control import OWN_RULE, SETTINGS, STATE, controlled, state_variable
 from keras_vaezoo.schedules import is_number, scheduled
 
 _ENABLED, _MEASURED = SETTINGS.index("enabled"), SETTINGS.index("measured")
@@ -39,9 +39,9 @@ class Coefficients(keras.layers.Layer):
         controllers = dict(controllers or {})
         count = len(self.initial)
         free = np.repeat([[_FREE[field]] for field in SETTINGS], count, axis=1)
-        self.values = self._variable("values", list(self.initial.values()))
-        self.settings = self._variable("settings", free)
-        self.state = self._variable("state", np.zeros((len(STATE), count)))
+        self.values = state_variable(self, "values", list(self.initial.values()))
+        self.settings = state_variable(self, "settings", free)
+        self.state = state_variable(self, "state", np.zeros((len(STATE), count)))
         self.step = self.add_weight(
             shape=(),
             dtype="int32",
@@ -54,23 +54,13 @@ class Coefficients(keras.layers.Layer):
         self.controller_configs = {
             name: keras.saving.serialize_keras_object(c) for name, c in controllers.items()
         }
+        # Callbacks that set a coefficient in the present fit, by its name.
+        self.holders = {}
         self.own_rules = {n: c for n, c in controllers.items() if c.has_own_rule()}
         self.built = True
         self.refresh()
         for name, controller in controllers.items():
             self.control(name, controller)
-
-    def _variable(self, name, value):
-        value = np.asarray(value, "float32")
-        return self.add_weight(
-            shape=value.shape,
-            initializer=lambda shape, dtype=None: ops.convert_to_tensor(value, dtype),
-            dtype="float32",
-            trainable=False,
-            autocast=False,
-            aggregation="mean",
-            name=name,
-        )
 
     @property
     def names(self):
@@ -117,8 +107,13 @@ class Coefficients(keras.layers.Layer):
         self._scheduled = ~self._enabled & (self._kinds != 0.0)
 
     def assign(self, name, value):
-        """Writes one value. A ValueError where a controller owns the coefficient."""
+        """Writes one value. A ValueError where a controller or schedule sets the coefficient."""
         self._refuse_controlled(name, "assign")
+        if self._scheduled[self.index(name)]:
+            raise ValueError(
+                f"Cannot assign coefficient {name!r}: it follows a schedule of training steps. "
+                f"Call model.release({name!r}) first."
+            )
         self._write(self.values, self.index(name), _finite(name, value))
 
     def control(self, name, controller, keep_state=False):

@@ -177,9 +177,9 @@ class Controller(keras.layers.Layer):
         self.measured, self.action, self.rule, self.average = measured, action, rule, average
         _check(self)
         settings = self.settings_of_slot(measured=0)
-        self.settings = _state(self, "settings", [[settings[field]] for field in SETTINGS])
-        self.state = _state(self, "state", np.zeros((len(STATE), 1)))
-        self.value = _state(self, "value", [minimum if initial is None else initial])
+        self.settings = state_variable(self, "settings", [[settings[field]] for field in SETTINGS])
+        self.state = state_variable(self, "state", np.zeros((len(STATE), 1)))
+        self.value = state_variable(self, "value", [minimum if initial is None else initial])
         self.built = True
 
     @property
@@ -237,7 +237,8 @@ class Controller(keras.layers.Layer):
         return cls(**{**config, "set_point": set_point})
 
 
-def _state(layer, name, value):
+def state_variable(layer, name, value):
+    """A float32 variable of a layer that training changes and gradients do not."""
     value = np.asarray(value, "float32")
     return layer.add_weight(
         shape=value.shape,
@@ -253,9 +254,9 @@ def _state(layer, name, value):
 
 def _check(controller):
     schedule = controller.schedule
-    if controller.measured == "kl" and schedule.lowest() < 0.0:
+    if controller.measured == "kl" and (schedule.lowest() < 0.0 or schedule.highest() == 0.0):
         raise ValueError(
-            "A KL divergence is never negative, so this set point cannot be met. "
+            "A KL divergence is positive, so this set point cannot be met. "
             f"Received: set_point={controller.set_point!r}"
         )
     for name in _GAINS:

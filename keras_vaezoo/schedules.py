@@ -88,6 +88,10 @@ class Schedule:
         """The lowest value that the schedule takes."""
         return min(self.start, self.end)
 
+    def highest(self):
+        """The highest value that the schedule takes."""
+        return max(self.start, self.end)
+
     def get_config(self):
         return dataclasses.asdict(self)
 

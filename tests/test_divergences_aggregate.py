@@ -38,6 +38,8 @@ ESTIMATES = {
         functools.partial(oracles.aggregate_kl_moments, diagonal=True),
     ),
 }
+# One row, more rows than dimensions, fewer.
+SHAPES = [(1, 3), (7, 3), (3, 5)]
 CHAIN = ["diagonal_moments", "moments", "bound", "loose_bound"]
 
 
@@ -82,7 +84,7 @@ def test_figure_4_of_wise_ale(variance, kl_sum, bound):
 
 
 @pytest.mark.parametrize("name", ESTIMATES)
-@pytest.mark.parametrize("count, dimensions", [(1, 3), (2, 1), (7, 3), (4, 6)])
+@pytest.mark.parametrize("count, dimensions", SHAPES)
 @pytest.mark.parametrize("evaluate", EVALUATIONS)
 def test_value_and_gradient(name, count, dimensions, evaluate):
     function, oracle = ESTIMATES[name]
@@ -94,7 +96,7 @@ def test_value_and_gradient(name, count, dimensions, evaluate):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("count, dimensions", [(2, 1), (5, 1), (3, 2), (8, 2)])
+@pytest.mark.parametrize("count, dimensions", [(2, 1), (3, 2), (8, 2)])
 def test_chain_of_inequalities(seed, count, dimensions):
     mean, log_variance = posteriors(count, dimensions, seed)
     diagonal, full, bound, loose = (value(name, mean, log_variance) for name in CHAIN)
@@ -109,13 +111,13 @@ def test_chain_of_inequalities(seed, count, dimensions):
 
 @pytest.mark.parametrize("name", CHAIN)
 def test_order_of_the_batch_does_not_matter(name):
-    mean, log_variance = posteriors(9, 4)
-    order = np.random.default_rng(1).permutation(9)
+    mean, log_variance = posteriors(7, 3)
+    order = np.random.default_rng(1).permutation(7)
     expected = value(name, mean, log_variance)
     assert value(name, mean[order], log_variance[order]) == pytest.approx(expected, rel=2e-6)
 
 
-@pytest.mark.parametrize("count, dimensions", [(1, 4), (6, 1), (20, 3)])
+@pytest.mark.parametrize("count, dimensions", SHAPES)
 def test_separated_posteriors_leave_the_mean_kl(count, dimensions):
     _, log_variance = posteriors(count, dimensions)
     mean = np.outer(np.arange(count), np.full(dimensions, 100.0))
@@ -127,9 +129,9 @@ def test_separated_posteriors_leave_the_mean_kl(count, dimensions):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("dimensions", [1, 7])
-def test_bound_at_collapse(dimensions):
-    zeros = np.zeros((50, dimensions))
+@pytest.mark.parametrize("count, dimensions", SHAPES)
+def test_bound_at_collapse(count, dimensions):
+    zeros = np.zeros((count, dimensions))
     assert value("bound", zeros, zeros) == pytest.approx(0.1534264 * dimensions, rel=1e-5)
 
 
@@ -143,7 +145,7 @@ def test_bound_vanishes_for_many_narrow_posteriors_that_make_up_the_prior():
 
 
 @pytest.mark.parametrize("name", ESTIMATES)
-@pytest.mark.parametrize("count, dimensions", [(1, 5), (3, 5)])
+@pytest.mark.parametrize("count, dimensions", SHAPES)
 @pytest.mark.parametrize("log_variance", [-20.0, 20.0, "both"])
 def test_extreme_log_variances_are_finite(name, count, dimensions, log_variance):
     mean, _ = posteriors(count, dimensions)
@@ -159,7 +161,7 @@ def test_extreme_log_variances_are_finite(name, count, dimensions, log_variance)
 
 
 def test_full_moments_of_codes_that_fill_few_dimensions():
-    mean, _ = posteriors(3, 8)
+    mean, _ = posteriors(3, 5)
     log_variance = np.full_like(mean, -9.0)
     assert value("moments", mean, log_variance) == pytest.approx(
         oracles.aggregate_kl_moments(mean, log_variance), rel=1e-5
@@ -183,7 +185,7 @@ def test_kl_per_dimension_sums_to_the_kl():
     np.testing.assert_allclose(terms.sum(1), oracles.gaussian_kl(mean, log_variance), rtol=1e-5)
 
 
-@pytest.mark.parametrize("count", [1, 64, 65, 200])
+@pytest.mark.parametrize("count", [64, 65, 200])
 @pytest.mark.parametrize("evaluate", EVALUATIONS)
 def test_blocked_form_equals_the_direct_form(count, evaluate):
     mean, log_variance = posteriors(count, 5)

@@ -11,6 +11,11 @@ from tests import divergence_oracles as oracles
 from tests.gradients import EVALUATIONS, compiled, finite_difference, value_and_grad
 
 KERNELS = {"gaussian": oracles.gaussian_kernel, "imq": oracles.imq_kernel}
+MMDS = {
+    (kernel, estimator): functools.partial(divergences.mmd, kernel=kernel, estimator=estimator)
+    for kernel in KERNELS
+    for estimator in ("v", "u")
+}
 kernel_mahalanobis_through_covariance = functools.partial(
     divergences.kernel_mahalanobis, stop_covariance_gradient=False
 )
@@ -35,9 +40,7 @@ def assert_gradients(actual, expected, atol=2e-5):
 @pytest.mark.parametrize("evaluate", EVALUATIONS)
 def test_mmd_value_and_gradient(kernel, estimator, evaluate):
     x, y = samples(6, 9, 3)
-    actual, gradients = evaluate(
-        functools.partial(divergences.mmd, kernel=kernel, estimator=estimator), x, y
-    )
+    actual, gradients = evaluate(MMDS[kernel, estimator], x, y)
     oracle = functools.partial(oracles.mmd, kernel=KERNELS[kernel], estimator=estimator)
     assert actual == pytest.approx(oracle(x, y), rel=1e-5, abs=2e-6)
     assert_gradients(gradients, finite_difference(oracle, x, y))
@@ -57,7 +60,7 @@ def statistics_of_draws(count, rows, dimensions, shift, kernel):
     """The U- and V-statistics of `count` independent pairs of samples, each of shape (count,)."""
 
     def both_statistics(x, y):
-        return ops.stack([divergences.mmd(x, y, kernel, estimator) for estimator in ("u", "v")])
+        return ops.stack([MMDS[kernel, estimator](x, y) for estimator in ("u", "v")])
 
     draws = [np.float32(samples(rows, rows, dimensions, seed, shift)) for seed in range(count)]
     both = compiled(both_statistics, *draws[0])
@@ -91,7 +94,7 @@ def test_mmd_of_two_shifted_gaussians(dimensions, shift):
 @pytest.mark.parametrize("evaluate", EVALUATIONS)
 def test_u_statistic_with_a_single_row_falls_back_to_v(rows, other_rows, evaluate):
     x, y = samples(rows, other_rows, 3)
-    actual, gradients = evaluate(functools.partial(divergences.mmd, estimator="u"), x, y)
+    actual, gradients = evaluate(MMDS["gaussian", "u"], x, y)
     assert actual == pytest.approx(oracles.mmd(x, y), rel=1e-5)
     assert all(np.isfinite(gradient).all() for gradient in gradients)
 

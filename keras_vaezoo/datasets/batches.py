@@ -7,6 +7,10 @@ import numpy as np
 from keras_vaezoo.datasets.lazy_images import LazyImages, RememberedImages
 
 
+# While one batch is handed over, the next is read.
+_PARALLEL_READS = 2
+
+
 class BatchPlan:
     """Which rows stand in which batch of which epoch.
 
@@ -91,7 +95,8 @@ def as_tf(dataset, plan, labels, cache, repeat, prefetch):
     batches = batches.apply(tf.data.experimental.assert_cardinality(len(plan)))
     if repeat:
         batches = batches.repeat()
-    return batches.map(read_in_graph).prefetch(prefetch or tf.data.AUTOTUNE)
+    batches = batches.map(read_in_graph, num_parallel_calls=_PARALLEL_READS)
+    return batches.prefetch(prefetch or tf.data.AUTOTUNE)
 
 
 def as_pydataset(dataset, plan, labels, cache, **workers):

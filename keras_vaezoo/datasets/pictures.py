@@ -54,7 +54,8 @@ class Look:
         with Image.open(path) as picture:
             if self.size is not None and self.crop is None:
                 picture.draft(None, self._draft_size(picture))
-            ImageOps.exif_transpose(picture, in_place=True)
+            if picture.format != "JPEG" or "exif" in picture.info or "xmp" in picture.info:
+                ImageOps.exif_transpose(picture, in_place=True)
             return self.apply(picture)
 
     def apply(self, picture):
@@ -64,7 +65,9 @@ class Look:
             picture = _crop_middle(picture, *self.crop)
         if self.size is not None and picture.size != self.size[::-1]:
             picture = self._resize(picture)
-        return np.asarray(picture).reshape(*picture.size[::-1], self.channels)
+        # Half the time of np.asarray(picture), and writable is not needed.
+        pixels = np.frombuffer(picture.tobytes(), np.uint8)
+        return pixels.reshape(picture.height, picture.width, self.channels)
 
     def _resize(self, picture):
         size = self.size[::-1]

@@ -76,7 +76,7 @@ class BaseVAE(InferenceMixin, CompilationMixin, PresetMixin, keras.Model):
         seed: Integer seed of the noise; `None` takes a random one.
         samples: Monte-Carlo samples of z for each example in training (L). Default 1.
         coefficients: `{name: value}` of the settable coefficients.
-        terms: Names of the terms, where they depend on arguments. Default: the class's `terms`.
+        terms, measures: Names, where they depend on arguments. Default: the class's.
         controllers: `{name: control.Controller}` of coefficients controlled from the start.
         name: Name of the model.
 
@@ -98,6 +98,7 @@ class BaseVAE(InferenceMixin, CompilationMixin, PresetMixin, keras.Model):
         *,
         coefficients,
         terms=None,
+        measures=None,
         controllers=None,
         name=None,
     ):
@@ -110,15 +111,16 @@ class BaseVAE(InferenceMixin, CompilationMixin, PresetMixin, keras.Model):
         self.encoder, self.decoder, self.likelihood = encoder, decoder, likelihood
         self.latent_dim, self.samples, self.seed = latent_dim, samples, seed
         self.sampling = sampling.Sampling(seed, name="sampling")
-        self.terms = tuple(terms or self.terms)
+        self.terms, self.measures = tuple(terms or self.terms), tuple(measures or self.measures)
         if self.stochastic and "kl" not in self.terms:
             self.measures = (*self.measures, "kl")
         tracked = (*self.terms, *self.measures)
         self.loss_coefficients = Coefficients(coefficients, tracked, controllers)
         self._mean = PerExampleMean()
-        settable = [n for n in coefficients if n not in self.terms]
+        # A coefficient named after a term or measure shows as that term's weight.
+        self._settable = tuple(n for n in coefficients if n not in tracked)
         elbo = ("elbo",) if self.stochastic else ()
-        self._trackers = Trackers((*tracked, *elbo), self.terms, settable, coefficients)
+        self._trackers = Trackers((*tracked, *elbo), self.terms, self._settable, coefficients)
 
     # What a method fills in -----------------------------------------------------------------
 
@@ -238,9 +240,8 @@ class BaseVAE(InferenceMixin, CompilationMixin, PresetMixin, keras.Model):
         if self.stochastic:
             means["elbo"].update_state(-batch.reconstruction - batch.kl, sample_weight)
         means["regularization"].update_state(regularization)
-        settable = [n for n in coefficients if n not in self.terms]
         scalars = {weight_name(term): weights[term] for term in self.terms}
-        scalars |= {name: coefficients[name] for name in settable}
+        scalars |= {name: coefficients[name] for name in self._settable}
         for name, value in scalars.items():
             means[name].update_state(ops.broadcast_to(value, ops.shape(regularization)))
         for name, fields in self._trackers.last.items():

@@ -25,7 +25,7 @@ def linear_gaussian(matrix, offset, sigma, mean_matrix, mean_offset, log_varianc
     return keras_vaezoo.VAE(encoder, decoder, likelihood, seed=0)
 
 
-def small_vae(likelihood="bernoulli", values=5, latent_dim=1, parameters=1, model=None):
+def small_vae(likelihood="bernoulli", values=5, latent_dim=1, parameters=1, scale=0.7, model=None):
     """An MLP model with posteriors that differ between data, the same on every backend."""
     networks = keras_vaezoo.networks
     encoder = networks.mlp_encoder((values,), latent_dim, (6,))
@@ -34,6 +34,6 @@ def small_vae(likelihood="bernoulli", values=5, latent_dim=1, parameters=1, mode
     for network in (encoder, decoder):
         for weight in network.weights:
             # Posteriors wide enough for importance weights without a heavy tail.
-            scale = 0.1 if "log_variance" in weight.path else 0.7
-            weight.assign(scale * random.standard_normal(weight.shape))
+            size = 0.1 if "log_variance" in weight.path else scale
+            weight.assign(size * random.standard_normal(weight.shape))
     return (model or keras_vaezoo.VAE)(encoder, decoder, likelihood=likelihood, seed=0)

@@ -116,12 +116,12 @@ def gaussian_log_density(x, parameters):
     ids=["bernoulli", "gaussian with the decoder's sigma"],
 )
 def test_a_nonlinear_decoder_agrees_with_quadrature(likelihood, parameters, log_density):
-    x = (np.random.default_rng(0).random((40, 5)) < 0.4).astype("float32")
-    model = small_vae(likelihood, parameters=parameters)
+    x = (np.random.default_rng(0).random((20, 5)) < 0.4).astype("float32")
+    model = small_vae(likelihood, parameters=parameters, scale=0.4)
     grid = np.linspace(-8, 8, 4001)
     on_grid = keras.ops.convert_to_numpy(model.decoder(grid[:, None].astype("float32")))
     log_joint = log_density(x, on_grid.astype("float64")[None]) + stats.norm.logpdf(grid)
     exact = special.logsumexp(log_joint, axis=1) + np.log(grid[1] - grid[0])
     result = keras_vaezoo.score(model, x, samples=2000, verbose=0)
     assert result.log_likelihood == pytest.approx(exact.mean(), abs=0.02)
-    assert result.elbo < exact.mean() - 0.1
+    assert result.elbo < exact.mean() - 0.05

@@ -1,0 +1,8 @@
+"""Callbacks for `fit`: they steer coefficients, stop training, and show what a model learns."""
+
+from keras_vaezoo.callbacks.latent_probe import LatentProbe
+from keras_vaezoo.callbacks.pid import PIDController
+from keras_vaezoo.callbacks.schedule import CoefficientSchedule
+from keras_vaezoo.callbacks.stopping import StoppingCriterion
+
+__all__ = ["CoefficientSchedule", "LatentProbe", "PIDController", "StoppingCriterion"]
