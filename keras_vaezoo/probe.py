@@ -33,9 +33,7 @@ class Probe:
     ```
     """
 
-    def __init__(
-        self, hidden=(128, 128), epochs=20, batch_size=128, learning_rate=1e-3, seed=0
-    ):
+    def __init__(self, hidden=(128, 128), epochs=20, batch_size=128, learning_rate=1e-3, seed=0):
         for units in hidden:
             checks.check_positive_integer("units of every hidden layer", units)
         checks.check_positive_integer("epochs", epochs)

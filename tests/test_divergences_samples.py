@@ -16,6 +16,8 @@ MMDS = {
     for kernel in KERNELS
     for estimator in ("v", "u")
 }
+# One row, fewer rows than dimensions, more.
+SHAPES = [(1, 4), (3, 8), (8, 3)]
 kernel_mahalanobis_through_covariance = functools.partial(
     divergences.kernel_mahalanobis, stop_covariance_gradient=False
 )
@@ -159,7 +161,7 @@ def test_mahalanobis_is_invariant_to_rotation():
     assert scalar(divergences.mahalanobis(codes @ rotation)) == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.parametrize("rows, dimensions", [(1, 3), (3, 3), (2, 6), (12, 2)])
+@pytest.mark.parametrize("rows, dimensions", SHAPES)
 @pytest.mark.parametrize("evaluate", EVALUATIONS)
 def test_mahalanobis_value_and_gradient(rows, dimensions, evaluate):
     codes, _ = samples(rows, 1, dimensions)
@@ -169,10 +171,10 @@ def test_mahalanobis_value_and_gradient(rows, dimensions, evaluate):
     assert np.abs(gradient).max() > 1e-2
 
 
-@pytest.mark.parametrize("rows, dimensions", [(8, 3), (1, 2), (20, 4)])
+@pytest.mark.parametrize("rows, dimensions", SHAPES)
 @pytest.mark.parametrize("evaluate", EVALUATIONS)
 def test_kernel_mahalanobis_value_and_gradient(rows, dimensions, evaluate):
-    codes, prior = samples(rows, 7, dimensions)
+    codes, prior = samples(rows, 5, dimensions)
     expected = oracles.kernel_mahalanobis(codes, prior)
     frozen = functools.partial(oracles.kernel_mahalanobis, codes_of_covariance=codes)
     for function, oracle in (
@@ -187,7 +189,7 @@ def test_kernel_mahalanobis_value_and_gradient(rows, dimensions, evaluate):
 
 
 def test_gradient_through_the_covariance_rewards_inflation():
-    codes, prior = samples(12, 12, 2, shift=1.0)
+    codes, prior = samples(8, 5, 3, shift=1.0)
     outward = codes - codes.mean(axis=0)
     _, (stopped, _) = value_and_grad(divergences.kernel_mahalanobis, codes, prior)
     _, (through, _) = value_and_grad(kernel_mahalanobis_through_covariance, codes, prior)
@@ -198,37 +200,36 @@ def test_gradient_through_the_covariance_rewards_inflation():
     "codes",
     [
         np.ones((1, 4)),
-        np.ones((9, 4)),
-        np.zeros((5, 2)),
-        1000.0 * np.random.default_rng(0).normal(size=(2, 16)),
-        1e-3 * np.random.default_rng(0).normal(size=(3, 16)),
+        np.ones((3, 8)),
+        np.zeros((3, 8)),
+        1000.0 * np.random.default_rng(0).normal(size=(3, 8)),
+        1e-3 * np.random.default_rng(0).normal(size=(3, 8)),
     ],
     ids=["single", "constant", "zero", "few and far", "few and near"],
 )
 @pytest.mark.parametrize(
     "function",
     [
-        lambda z, prior_z: divergences.mahalanobis(z),
         divergences.kernel_mahalanobis,
         kernel_mahalanobis_through_covariance,
         divergences.mmd,
+        divergences.mahalanobis,
     ],
-    ids=["mahalanobis", "kernel", "kernel through covariance", "mmd"],
+    ids=["kernel", "kernel through covariance", "mmd", "mahalanobis"],
 )
 def test_degenerate_codes_are_finite(codes, function):
-    prior = np.random.default_rng(1).normal(size=codes.shape)
-    actual, gradients = value_and_grad(function, codes, prior)
+    samples_of_prior = (np.random.default_rng(1).normal(size=(5, codes.shape[1])),)
+    if function is divergences.mahalanobis:
+        samples_of_prior = ()
+    actual, gradients = value_and_grad(function, codes, *samples_of_prior)
     assert np.isfinite(actual)
     assert actual >= 0.0
     assert all(np.isfinite(gradient).all() for gradient in gradients)
 
 
-@pytest.mark.parametrize(
-    "function", [divergences.kernel_mahalanobis, divergences.mmd], ids=["kernel", "mmd"]
-)
-def test_half_precision_is_computed_in_float32(function):
+def test_half_precision_is_computed_in_float32():
     x, y = (sample.astype("float16") for sample in samples(6, 6, 3))
-    result = function(ops.convert_to_tensor(x), ops.convert_to_tensor(y))
+    result = divergences.mmd(ops.convert_to_tensor(x), ops.convert_to_tensor(y))
     assert "float32" in str(result.dtype)
-    expected = function(x.astype("float32"), y.astype("float32"))
-    assert scalar(result) == pytest.approx(scalar(expected), rel=1e-5)
+    expected = oracles.mmd(x.astype("float64"), y.astype("float64"))
+    assert scalar(result) == pytest.approx(expected, rel=1e-5)

@@ -93,9 +93,7 @@ def main():
     images = np.asarray(test.images[: options.test_images])
     images = drawn(images, np.random.default_rng(options.seed))
     data = keras_vaezoo.datasets.Dataset(images, "mnist with drawn pixels, test split")
-    result = keras_vaezoo.score(
-        model, data, seed=options.seed, samples=options.samples, verbose=2
-    )
+    result = keras_vaezoo.score(model, data, seed=options.seed, samples=options.samples, verbose=2)
     print(result)
     settings = {k: v for k, v in vars(options).items() if k not in ("data_dir", "directory")}
     record = {"negative_log_likelihood": -result.log_likelihood, "published": 89.8}

@@ -172,10 +172,10 @@ def _decoders(process):
 
 def _try_each(function, paths, unit):
     """Results of `function` for all paths, and `(path, error)` of those that failed."""
-    import keras
-
     progress = None
     if len(paths) >= _PROGRESS_FILES:
+        import keras
+
         progress = keras.utils.Progbar(len(paths), unit_name=unit)
 
     def attempt(path):

@@ -142,9 +142,7 @@ def gaussian_kl_of_dimensions(posterior):
 
 def _check_arguments(model, examples, seed, samples, batch_size, active_threshold):
     if not isinstance(model, BaseVAE):
-        raise ValueError(
-            f"score() takes a model of keras_vaezoo. Received: {type(model).__name__}"
-        )
+        raise ValueError(f"score() takes a model of keras_vaezoo. Received: {type(model).__name__}")
     checks.check_positive_integer("samples", samples)
     checks.check_positive_integer("batch_size", batch_size)
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:

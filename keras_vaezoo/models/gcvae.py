@@ -188,8 +188,8 @@ def _default_controllers(correlation, alpha_action, given):
         of_alpha = {"measured": _PER_ROW, "action": 1}
     least = {n: 0.0 if given[n] is None else _range(given[n])[0] for n in ("alpha", "beta")}
     # A default leaves the reconstruction some weight beside what was given for the other.
-    alpha = {"minimum": 0.0, "maximum": min(_HIGHEST_SUM, _HIGHEST_SUM - least["beta"])}
-    beta = {"minimum": 0.0, "maximum": min(1.0, 1.0 - least["alpha"])}
+    alpha = {"minimum": 0.0, "maximum": _room(_HIGHEST_SUM, _HIGHEST_SUM - least["beta"])}
+    beta = {"minimum": 0.0, "maximum": _room(1.0, 1.0 - least["alpha"])}
     makers = {
         "alpha": lambda: Controller(10.0, **_GAINS, **alpha, **of_alpha),
         "beta": lambda: Controller(30.0, **_GAINS, **beta),
@@ -198,6 +198,11 @@ def _default_controllers(correlation, alpha_action, given):
         ),
     }
     return {name: makers[name]() for name, value in given.items() if value is None}
+
+
+def _room(highest, left):
+    """The lesser of both; where nothing is left, `_check_sum` says so of `highest`."""
+    return min(highest, left) if left > 0.0 else highest
 
 
 def _range(value):

@@ -51,7 +51,7 @@ def checked_counts(name, values):
 
 
 def kernel_initializer(initializer):
-    """Return the initializer, or the default one for None."""
+    """Return the initializer; None is a uniform distribution on +-1/sqrt(fan_in)."""
     if initializer is None:
         return keras.initializers.VarianceScaling(1 / 3, mode="fan_in", distribution="uniform")
     return keras.initializers.get(initializer)

@@ -64,6 +64,7 @@ def gcvae_autoencoder(plan, input_shape, latent_dim, initializer, parameters_per
             f"Received: input_shape={input_shape}"
         )
     latent_dim = checked_count("latent_dim", latent_dim)
+    initializer = "he_normal" if initializer is None else initializer
     output_shape = parameter_shape(
         input_shape, checked_count("parameters_per_value", parameters_per_value)
     )

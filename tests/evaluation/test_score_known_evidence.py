@@ -90,9 +90,7 @@ def test_the_aggregate_kl_is_that_of_the_moments():
 def test_more_draws_raise_the_bound_from_the_elbo_to_the_evidence():
     x = data(400)
     model, _ = model_with(shift=0.5, widening=2.0)
-    bounds = [
-        keras_vaezoo.score(model, x, samples=k, verbose=0).log_likelihood for k in (1, 5, 50)
-    ]
+    bounds = [keras_vaezoo.score(model, x, samples=k, verbose=0).log_likelihood for k in (1, 5, 50)]
     elbo = keras_vaezoo.score(model, x, samples=50, verbose=0).elbo
     assert bounds[0] == pytest.approx(elbo, abs=0.2)
     assert elbo + 0.2 < bounds[1] < bounds[2] < evidence(x).mean() + 0.01
