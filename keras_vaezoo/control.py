@@ -68,15 +68,15 @@ def controlled(rules, kinds, settings, state, value, measured, step):
     error = s["action"] * difference
     previous = ops.where(first, error, old["previous_error"])
 
-    push, drive = s["kp"] * ops.sigmoid(-error), s["ki"] * error
+    share, drive = ops.sigmoid(-error), s["ki"] * error
     integral = old["integral"] - drive
-    positional = s["minimum"] + push + integral - s["kd"] * (error - previous)
+    positional = s["minimum"] + s["kp"] * share + integral - s["kd"] * (error - previous)
     output = _clip(positional, s)
     # W' - clip(W') is 0 inside the limits; outside, its sign tells which limit was passed.
     inwards = (positional - output) * error >= 0.0
     incremental_rows = rules == RULES.index("incremental")
     if incremental_rows.any():
-        incremental = value + (push - s["kp"] * ops.sigmoid(-previous)) - drive
+        incremental = value + s["kp"] * (share - ops.sigmoid(-previous)) - drive
         output = ops.where(incremental_rows, _clip(incremental, s), output)
 
     new = {

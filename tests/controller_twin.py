@@ -46,7 +46,7 @@ class Twin:
         previous = error if self.previous is None else self.previous
         self.previous = error
         if self.rule == "incremental":
-            change = s["kp"] * _sigmoid(f, -error) - s["kp"] * _sigmoid(f, -previous)
+            change = s["kp"] * (_sigmoid(f, -error) - _sigmoid(f, -previous))
             wanted = self.value + change - s["ki"] * error
         else:
             wanted = self._positional(error, previous)

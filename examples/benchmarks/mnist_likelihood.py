@@ -1,8 +1,11 @@
 """Log-likelihood of a VAE on MNIST beside the published 89.8 nats.
 
 MLP 784-400-20 with ReLU, Adam 1e-3, batch 128, pixels drawn Bernoulli(x) anew in each epoch; the
-negative log-likelihood of the 10,000 test images, drawn once, by 200 importance samples. A run that
-was stopped goes on where it stood, and a finished one can be given more epochs:
+negative log-likelihood of the 10,000 test images, drawn once, by 200 importance samples. The
+published number stands for one layer of 400 too, but for 40 latent dimensions, pixels drawn once for
+all, and 500 epochs at a rate of 1e-4 that falls. Measured here: 91.95 after 108 epochs (ELBO -96.69).
+
+A run that was stopped goes on where it stood, and a finished one can be given more epochs:
 
     python examples/benchmarks/mnist_likelihood.py --data-dir mnist --epochs 200
 """
@@ -97,7 +100,11 @@ def main():
     print(result)
     settings = {k: v for k, v in vars(options).items() if k not in ("data_dir", "directory")}
     record = {"negative_log_likelihood": -result.log_likelihood, "published": 89.8}
-    record |= {"training": settings, "seconds": round(seconds), "result": result.to_dict()}
+    record |= {
+        "training": settings,
+        "seconds_of_this_run": round(seconds),
+        "result": result.to_dict(),
+    }
     (options.directory / "result.json").write_text(json.dumps(record, indent=2) + "\n")
     print(json.dumps(record))
 

@@ -1,15 +1,14 @@
 """LatentProbe: a classifier on the codes, trained beside the model."""
 
-import keras
 import numpy as np
 
 from keras_vaezoo import checks
-from keras_vaezoo.datasets.lazy_images import choose_rows
+from keras_vaezoo.callbacks._fixed_images import EveryEpochs, check_images
 from keras_vaezoo.evaluation._examples import examples_of
 from keras_vaezoo.probe import Probe
 
 
-class LatentProbe(keras.callbacks.Callback):
+class LatentProbe(EveryEpochs):
     """Trains a `Probe` on the model's codes at the end of epochs and logs its held-out accuracy.
 
     What mu-VAE does for its tables: a three-layer classifier learns the labels from the posterior
@@ -19,11 +18,12 @@ class LatentProbe(keras.callbacks.Callback):
 
     The accuracy is logged as `probe_accuracy`, which every callback listed after this one sees
     (History and the progress bar always do; list CSVLogger and EarlyStopping after it, the latter
-    with `mode="max"`). It is nan in the epochs between two trainings of the probe. `.probe` is
-    the trained probe.
+    with `mode="max"`). It is nan in the epochs between two trainings of the probe, and after the
+    model has diverged. `.probe` is the trained probe.
 
     Args:
-        data: `datasets.Dataset` with labels (or a single factor), or a tuple (images, labels).
+        data: `datasets.Dataset` with labels (or a single factor), or a tuple (images, labels). The
+            images are held in memory.
         held_out: Share of the examples that measures the accuracy, above 0 and below 1, or data
             of its own in the same form. Default 0.2.
         probe: A `Probe`, for other sizes, rates or another seed. Default: `Probe()`.
@@ -44,29 +44,31 @@ class LatentProbe(keras.callbacks.Callback):
     """
 
     def __init__(self, data, held_out=0.2, probe=None, epochs=1, every=1):
-        super().__init__()
         checks.check_positive_integer("epochs", epochs)
-        checks.check_positive_integer("every", every)
         self.probe = Probe() if probe is None else probe
-        self.epochs, self.every = epochs, every
-        images, labels = _images_and_labels(data)
+        self.epochs = epochs
+        images, self._labels = _images_and_labels(data)
         if isinstance(held_out, float):
-            self._train, self._test = _parts(images, labels, held_out, self.probe.seed)
+            rows, held_out_rows = _parts(len(images), held_out, self.probe.seed)
+            self._held_out = images[held_out_rows], self._labels[held_out_rows]
+            images, self._labels = images[rows], self._labels[rows]
         else:
-            self._train, self._test = (images, labels), _images_and_labels(held_out)
+            self._held_out = _images_and_labels(held_out)
+        super().__init__(images, every)
 
-    def on_train_begin(self, logs=None):
-        for images, _ in (self._train, self._test):
-            checks.check_batch(images, self.model.input_shape[1:], "images")
+    def try_out(self):
+        check_images(self, self._held_out[0])
+
+    def look(self, epoch):
+        images, labels = self._held_out
+        self.probe.fit(self.model.encode(self.images).mean, self._labels, epochs=self.epochs)
+        self._accuracy = self.probe.accuracy(self.model.encode(images).mean, labels)
 
     def on_epoch_end(self, epoch, logs=None):
-        accuracy = float("nan")
-        if (epoch + 1) % self.every == 0:
-            (images, labels), (test_images, test_labels) = self._train, self._test
-            self.probe.fit(self.model.encode(images).mean, labels, epochs=self.epochs)
-            accuracy = self.probe.accuracy(self.model.encode(test_images).mean, test_labels)
+        self._accuracy = float("nan")
+        super().on_epoch_end(epoch, logs)
         if logs is not None:
-            logs["probe_accuracy"] = accuracy
+            logs["probe_accuracy"] = self._accuracy
 
 
 def _images_and_labels(data):
@@ -78,17 +80,16 @@ def _images_and_labels(data):
             f"(images, labels), such as (dataset.images, dataset.factors[:, 0]). Received: "
             f"{columns} columns of labels"
         )
-    return images, factors[:, 0]
+    return np.asarray(images), factors[:, 0]
 
 
-def _parts(images, labels, share, seed):
-    """Two parts of the rows: those that train, those that are held out."""
-    count = round(share * len(labels))
-    if not 0.0 < share < 1.0 or not 0 < count < len(labels):
+def _parts(count, share, seed):
+    """Numbers of the rows that train, and of those that are held out."""
+    held_out = round(share * count)
+    if not 0.0 < share < 1.0 or not 0 < held_out < count:
         raise ValueError(
             "held_out must be a share above 0 and below 1 that leaves examples in both parts, or "
-            f"data of its own. Received: held_out={share!r} with {len(labels)} examples"
+            f"data of its own. Received: held_out={share!r} with {count} examples"
         )
-    order = np.random.default_rng(seed).permutation(len(labels))
-    rows = np.sort(order[count:]), np.sort(order[:count])
-    return [(choose_rows(images, part), labels[part]) for part in rows]
+    order = np.random.default_rng(seed).permutation(count)
+    return np.sort(order[held_out:]), np.sort(order[:held_out])

@@ -6,7 +6,6 @@ import numpy as np
 
 from keras_vaezoo.datasets.lazy_images import LazyImages, RememberedImages
 
-
 # While one batch is handed over, the next is read.
 _PARALLEL_READS = 2
 

@@ -109,12 +109,14 @@ class LazyImages:
             rows_key, rest = slice(None), [Ellipsis, *rest]
         indices, is_scalar = resolve_indices(rows_key, len(self))
         self._check_size(len(indices))
+        # Taken first, the memory of an earlier batch fits and is used again.
+        scaled = np.empty((len(indices), *self.shape[1:]), np.float32)
         rows = self.read_raw(indices)
         if rows.dtype.kind == "f":
             check_finite(rows, indices)
             rows = rows.astype(np.float32, copy=False)
         else:
-            rows = to_float32(rows, self.value_range)
+            rows = to_float32(rows, self.value_range, out=scaled)
         if is_scalar:
             return rows[0][tuple(rest)] if rest else rows[0]
         if rest and rest[0] is not Ellipsis:

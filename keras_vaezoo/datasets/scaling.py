@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def to_float32(pixels, value_range=(0.0, 1.0), maximum=None):
+def to_float32(pixels, value_range=(0.0, 1.0), maximum=None, out=None):
     """Scales whole-number pixels linearly to float32.
 
     ```
@@ -15,6 +15,7 @@ def to_float32(pixels, value_range=(0.0, 1.0), maximum=None):
         value_range: `(low, high)` of the result. Defaults to `(0.0, 1.0)`.
         maximum: The pixel value that becomes `high`. Defaults to the largest of the dtype:
             1 for bool, 255 for uint8, 65535 for uint16.
+        out: A float32 array of the same shape to write to, or None for a new one.
 
     Returns:
         A float32 array of the same shape.
@@ -28,8 +29,7 @@ def to_float32(pixels, value_range=(0.0, 1.0), maximum=None):
     pixels = np.asarray(pixels)
     if maximum is None:
         maximum = 1 if pixels.dtype == bool else np.iinfo(pixels.dtype).max
-    scaled = pixels.astype(np.float32)
-    scaled /= np.float32(maximum)
+    scaled = np.divide(pixels, np.float32(maximum), out=out, dtype=np.float32)
     if (low, high) != (0.0, 1.0):
         scaled *= np.float32(high - low)
         scaled += np.float32(low)

@@ -74,7 +74,7 @@ def score(
             Default 0.01.
         repeats: Number of disjoint samples of 2,000 rows on which each metric is computed again
             for its interval. Default `None`: as many as there are rows for. 0: no intervals.
-        verbose: 1 (default) shows progress bars, 0 nothing.
+        verbose: 1 (default) shows progress bars, 2 a line at their end, 0 nothing.
 
     Returns:
         `Evaluation`: prints as a table; `to_dict()`, `to_json(path)`. A deterministic encoder has

@@ -97,6 +97,13 @@ def test_it_takes_lazy_images_and_a_factor():
     assert 0 <= logged(callback, model, 0) <= 1
 
 
+def test_a_diverged_model_is_not_looked_at(digits):
+    encoder, decoder = keras_vaezoo.networks.autoencoder((8, 8, 1), 2, "mlp", hidden=(4,))
+    model = keras_vaezoo.VAE(encoder, decoder, seed=0)
+    encoder.set_weights([np.full_like(w, np.nan) for w in encoder.get_weights()])
+    assert np.isnan(logged(LatentProbe(digits), model, 0))
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -130,7 +130,7 @@ def celeb_a_folder(tmp_path):
     folder = tmp_path / "celeb_a" / "img_align_celeba"
     folder.mkdir(parents=True)
     lines = ["4", "Bald Smiling"]
-    for number, value in ((1, 0), (2, 80), (162_771, 160), (182_638, 240)):
+    for number, value in ((2, 0), (162_770, 80), (162_771, 160), (182_638, 240)):
         picture = np.full((218, 178, 3), 255 - value, np.uint8)
         picture[39:179, 19:159] = value
         Image.fromarray(picture).save(folder / f"{number:06d}.jpg", quality=98)
@@ -159,7 +159,7 @@ def test_celeb_a_without_or_with_broken_attributes(celeb_a_folder):
     with pytest.raises(ValueError, match=r"Line 4 of .* 2 values of -1 or 1"):
         datasets.load("celeb_a", data_dir=celeb_a_folder)
     attributes.write_text("\n".join(text.splitlines()[:3]))
-    with pytest.raises(ValueError, match=r"lacks the attributes of 000002.jpg"):
+    with pytest.raises(ValueError, match=r"lacks the attributes of 162770.jpg"):
         datasets.load("celeb_a", data_dir=celeb_a_folder)
     attributes.unlink()
     assert datasets.load("celeb_a", data_dir=celeb_a_folder).factors is None

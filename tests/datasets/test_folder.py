@@ -79,8 +79,10 @@ def test_exif_rotation_is_undone(folder, orientation, size):
     exif = Image.Exif()
     exif[0x0112] = orientation
     save(folder / "a.png", stored, exif=exif)
-    image = datasets.from_folder(folder, size=size).images[0, ..., 0]
-    np.testing.assert_array_equal(image, upright / 255)
+    for in_memory in (True, False):
+        data = datasets.from_folder(folder, size=size, in_memory=in_memory)
+        assert data.shape == (4, 8, 1)
+        np.testing.assert_array_equal(data.images[0, ..., 0], upright / 255)
 
 
 def test_modes_come_out_right(folder):

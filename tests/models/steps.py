@@ -7,11 +7,14 @@ from keras import ops
 from keras_vaezoo.divergences import gaussian_kl
 from keras_vaezoo.models.base import Batch
 
+# Single steps need no tracing; but on JAX, compiling op by op takes longer than one step.
+EAGER = keras.backend.backend() != "jax"
+
 
 def evaluated(model, x):
     """`{name: float}` of one evaluation batch."""
     if not model.compiled:
-        model.compile(run_eagerly=True)
+        model.compile(run_eagerly=EAGER)
     return floats(model.test_on_batch(x, return_dict=True))
 
 

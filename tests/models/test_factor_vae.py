@@ -6,7 +6,7 @@ import pytest
 import keras_vaezoo as vz
 from keras_vaezoo.sampling import CodePermutation, evaluation_noise
 from tests.models.methods import LATENT_DIM, build, images, networks
-from tests.models.steps import evaluated, given_posteriors, largest_change, trained, weights
+from tests.models.steps import EAGER, evaluated, given_posteriors, largest_change, trained, weights
 
 TERMS = vz.FactorVAE.terms
 
@@ -17,7 +17,7 @@ def with_only(terms, **arguments):
     for term in set(TERMS) - set(terms):
         model.coefficients[term] = 0.0
     sgd = keras.optimizers.SGD
-    model.compile(sgd(1.0), discriminator_optimizer=sgd(1.0), run_eagerly=True)
+    model.compile(sgd(1.0), discriminator_optimizer=sgd(1.0), run_eagerly=EAGER)
     return model
 
 
@@ -108,7 +108,7 @@ def test_total_correlation_of_a_correlated_gaussian():
         discriminator_optimizer=keras.optimizers.Adam(
             keras.optimizers.schedules.CosineDecay(0.01, decay_steps=200)
         ),
-        jit_compile=keras.backend.backend() == "jax",
+        jit_compile=not EAGER,
     )
     model.fit(x[:40_000], batch_size=2000, epochs=10, verbose=0)
     estimate = model.evaluate(x[40_000:], batch_size=5000, verbose=0, return_dict=True)
@@ -118,7 +118,7 @@ def test_total_correlation_of_a_correlated_gaussian():
 
 def test_one_optimizer_leaves_the_discriminator_its_own():
     model = build("FactorVAE")
-    model.compile(keras.optimizers.SGD(0.5), run_eagerly=True)
+    model.compile(keras.optimizers.SGD(0.5), run_eagerly=EAGER)
     trained(model, images(4))
     second, first = model.optimizer.optimizers
     assert isinstance(first, keras.optimizers.SGD) and isinstance(second, keras.optimizers.Adam)
@@ -137,7 +137,7 @@ def test_each_network_moves_at_its_own_rate():
     for own, other in ((1.0, 0.0), (0.0, 1.0)):
         model = build("FactorVAE")
         before, encoder = weights(model.discriminator), weights(model.encoder)
-        model.compile(sgd(own), discriminator_optimizer=sgd(other), run_eagerly=True)
+        model.compile(sgd(own), discriminator_optimizer=sgd(other), run_eagerly=EAGER)
         trained(model, images(8))
         assert (largest_change(encoder, model.encoder) > 0) == (own > 0)
         assert (largest_change(before, model.discriminator) > 0) == (other > 0)
@@ -159,7 +159,7 @@ def test_a_file_goes_on_bit_for_bit(tmp_path):
 
 def test_a_preset_has_no_discriminator(tmp_path):
     model = build("FactorVAE", gamma=3.0)
-    model.compile("adam", run_eagerly=True)
+    model.compile("adam", run_eagerly=EAGER)
     trained(model, images(4))
     model.save_to_preset(tmp_path / "preset")
     with h5py.File(tmp_path / "preset" / "model.weights.h5") as file:
@@ -171,7 +171,7 @@ def test_a_preset_has_no_discriminator(tmp_path):
     assert loaded.coefficients["total_correlation"] == 3.0
     fresh, old = weights(loaded.discriminator), weights(model.discriminator)
     assert [w.shape for w in fresh] == [w.shape for w in old]
-    loaded.compile("adam", run_eagerly=True)
+    loaded.compile("adam", run_eagerly=EAGER)
     assert np.isfinite(trained(loaded, images(4))["loss"])
 
 

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from tests.gradients import value_and_grad
+from tests.gradients import compiled_value_and_grad
 from tests.models.methods import LATENT_DIM, build, images
 from tests.models.steps import loss_of, made_by_hand, weights
 
@@ -57,7 +57,7 @@ def test_wise_ale_on_separated_posteriors_is_a_beta_vae():
         ("wise", build("WiSEALE")),
         ("beta", build("BetaVAE", beta=1.0 / rows)),
     ):
-        results[name] = value_and_grad(
+        results[name] = compiled_value_and_grad(
             lambda *arrays, model=model: loss_of(model, made_by_hand(*arrays)), mean, log_variance
         )
     difference = results["wise"][0] - results["beta"][0]

@@ -42,7 +42,7 @@ def test_default_likelihood_is_the_squared_error():
     np.testing.assert_allclose(nll - constant, ((x - output) ** 2).sum(axis=(1, 2, 3)), rtol=1e-5)
 
 
-@pytest.mark.parametrize("clip", [0.05, 3.0])
+@pytest.mark.parametrize("clip", [0.05, 2.0])
 def test_means_lie_within_the_bound_in_every_use(clip):
     model = build("MuVAE", clip=clip)
     unbounded = build("MuVAE", clip=None)
@@ -69,8 +69,9 @@ def test_gradient_through_the_clip():
         norm = np.linalg.norm(mean, axis=1, keepdims=True)
         return np.sum(direction * mean * np.minimum(1.0, 2 * 1.5 / norm))
 
+    towards = keras.ops.convert_to_tensor(direction, "float32")
     value, (gradient,) = value_and_grad(
-        lambda m: keras.ops.sum(clip_by_latent_norm(m, 1.5) * direction.astype("float32")), mean
+        lambda m: keras.ops.sum(towards * clip_by_latent_norm(m, 1.5)), mean
     )
     np.testing.assert_allclose(value, oracle(mean), rtol=1e-5)
     np.testing.assert_allclose(gradient, *finite_difference(oracle, mean), rtol=1e-3, atol=1e-5)

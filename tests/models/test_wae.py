@@ -8,7 +8,7 @@ import keras_vaezoo as vz
 from keras_vaezoo.sampling import evaluation_noise
 from tests.models.methods import INPUT_SHAPE, LATENT_DIM, build, images, networks
 from tests.models.squared_discrepancy import inverse_multiquadratic, mmd
-from tests.models.steps import evaluated, trained
+from tests.models.steps import EAGER, evaluated, trained
 
 
 def test_loss_is_the_papers_up_to_a_constant():
@@ -93,7 +93,7 @@ def test_a_subclassed_encoder_trains():
     encoder = Encoder()
     encoder(np.zeros((1, *INPUT_SHAPE), "float32"))
     model = vz.WAE(encoder, networks()[1], seed=0)
-    model.compile("adam", run_eagerly=True)
+    model.compile("adam", run_eagerly=EAGER)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the missing gradients that cannot be seen
         assert np.isfinite(trained(model, images(4))["loss"])

@@ -4,9 +4,9 @@ import pytest
 from scipy.special import logsumexp
 
 import keras_vaezoo as vz
-from tests.gradients import value_and_grad
+from tests.gradients import compiled_value_and_grad, finite_difference
 from tests.models.methods import LATENT_DIM, build, images
-from tests.models.steps import evaluated, given_posteriors, loss_of, made_by_hand, trained
+from tests.models.steps import EAGER, evaluated, given_posteriors, loss_of, made_by_hand, trained
 
 
 def bound(mean, v, rowwise=True):
@@ -74,12 +74,10 @@ def test_the_order_of_the_batch_does_not_matter():
 
 @pytest.mark.parametrize("estimator", ORACLES)
 def test_gradient_of_the_term(estimator):
-    from tests.gradients import finite_difference
-
     model = build("WiSEALE", estimator=estimator)
     random = np.random.default_rng(0)
     arrays = random.normal(size=(5, LATENT_DIM)), random.normal(size=(5, LATENT_DIM))
-    _, gradients = value_and_grad(
+    _, gradients = compiled_value_and_grad(
         lambda mean, log_variance: loss_of(model, made_by_hand(mean, log_variance)), *arrays
     )
     expected = finite_difference(
@@ -90,21 +88,18 @@ def test_gradient_of_the_term(estimator):
 
 
 @pytest.mark.parametrize(
-    ("kl_weight", "weight"), [("batch", lambda m: 1 / m), ("example", lambda m: 1), (0.3, None)]
+    ("kl_weight", "of_five", "of_one"),
+    [("batch", 0.2, 1.0), ("example", 1.0, 1.0), (0.3, 0.3, 0.3)],
 )
-def test_effective_weight_of_a_batch(kl_weight, weight):
+def test_effective_weight_of_a_batch(kl_weight, of_five, of_one):
     model = build("WiSEALE", kl_weight=kl_weight)
-    model.compile(keras.optimizers.SGD(1e-3), run_eagerly=True)
-    for rows in (8, 5, 1):
-        expected = weight(rows) if weight else 0.3
-        logs = trained(model, images(rows))
-        np.testing.assert_allclose(logs["aggregate_kl_weight"], expected, rtol=1e-6)
-        np.testing.assert_allclose(
-            evaluated(model, images(rows))["aggregate_kl_weight"], expected, rtol=1e-6
-        )
-    model.coefficients["aggregate_kl"] = 2.0
-    expected = 2 * weight(4) if weight else 2.0
-    np.testing.assert_allclose(evaluated(model, images(4))["aggregate_kl_weight"], expected)
+    model.compile(keras.optimizers.SGD(1e-3), run_eagerly=EAGER)
+    for rows, expected in ((5, of_five), (1, of_one)):
+        weight = trained(model, images(rows))["aggregate_kl_weight"]
+        np.testing.assert_allclose(weight, expected, rtol=1e-6)
+    model.coefficients["aggregate_kl"] *= 2.0
+    weight = evaluated(model, images(5))["aggregate_kl_weight"]
+    np.testing.assert_allclose(weight, 2 * of_five, rtol=1e-6)
 
 
 def test_collapsed_and_single_posteriors():
@@ -118,7 +113,7 @@ def test_collapsed_and_single_posteriors():
 
 def test_extreme_variances_stay_finite():
     model = vz.WiSEALE(*given_posteriors(2), likelihood="gaussian", seed=0)
-    model.compile(keras.optimizers.SGD(1e-12), run_eagerly=True)
+    model.compile(keras.optimizers.SGD(1e-12), run_eagerly=EAGER)
     x = np.array([[0, 0, -20, 20], [1, 1, 20, -20], [1, 1, -20, -20]], "float32")
     assert all(np.isfinite(value) for value in trained(model, x).values())
     assert all(np.isfinite(keras.ops.convert_to_numpy(v)).all() for v in model.trainable_variables)

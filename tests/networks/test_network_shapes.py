@@ -80,8 +80,12 @@ def test_sine_network_for_other_lengths(length):
 
 @pytest.mark.parametrize("strides", [3, (3, 1), (1, 5)], ids=str)
 def test_strides_other_than_two(strides):
-    decoder = networks.conv_decoder((10, 11, 2), 2, filters=(8, 4), strides=strides)
-    encoder = networks.conv_encoder((10, 11, 2), 2, filters=(8, 4), strides=strides)
+    decoder = networks.conv_decoder(
+        (10, 11, 2), 2, filters=(8, 4), strides=strides, initializer="zeros"
+    )
+    encoder = networks.conv_encoder(
+        (10, 11, 2), 2, filters=(8, 4), strides=strides, initializer="zeros"
+    )
     assert decoder.output_shape == (None, 10, 11, 2)
     assert encoder.output_shape == [(None, 2), (None, 2)]
 
