@@ -287,7 +287,8 @@ class CoefficientView(MutableMapping):
 def _own_update(controller, measured, value):
     """A user's `update`, undone where the measurement is not finite."""
     finite = ops.isfinite(measured)
-    before = [ops.convert_to_tensor(variable) for variable in controller.variables]
+    # On TensorFlow a converted variable still follows what is assigned to it.
+    before = [ops.copy(variable) for variable in controller.variables]
     new = ops.cast(controller.update(measured), "float32")
     for variable, old in zip(controller.variables, before, strict=True):
         variable.assign(ops.where(finite, ops.convert_to_tensor(variable), old))

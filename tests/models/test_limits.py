@@ -39,14 +39,6 @@ def test_trains_as_a_vae_does(vae, method, arguments):
             np.testing.assert_allclose(one, other, atol=1e-6)
 
 
-def test_wise_ale_without_its_bound_is_a_beta_vae_without_its_kl():
-    wise = weights_after_training("WiSEALE", kl_weight=0.0)
-    beta = weights_after_training("BetaVAE", beta=0.0)
-    for network, expected in zip(wise, beta, strict=True):
-        for one, other in zip(network, expected, strict=True):
-            np.testing.assert_allclose(one, other, atol=1e-6)
-
-
 def test_wise_ale_on_separated_posteriors_is_a_beta_vae():
     rows = 6
     random = np.random.default_rng(0)
