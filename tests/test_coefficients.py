@@ -25,11 +25,11 @@ def updated(coefficients, reconstruction, kl, limit=lambda values: values):
 
 
 def fit(model, epochs=1, **arguments):
-    return model.fit(images(), batch_size=16, epochs=epochs, verbose=0, **arguments).history
+    return model.fit(images(), batch_size=11, epochs=epochs, verbose=0, **arguments).history
 
 
-def compiled(model, run_eagerly=True):
-    model.compile(keras.optimizers.Adam(0.01), run_eagerly=run_eagerly)
+def compiled(model, jit_compile=False):
+    model.compile(keras.optimizers.SGD(0.01), jit_compile=jit_compile)
     return model
 
 
@@ -115,27 +115,27 @@ def test_keep_state_keeps_the_integral_and_a_new_start_does_not():
 
 @pytest.mark.parametrize("policy", ["float32", "mixed_float16"])
 def test_a_model_drives_its_slot_by_the_measured_term_of_each_batch(policy):
-    settings = Settings(0.5, kp=0.1, ki=0.03, kd=0.02, maximum=3.0)
+    settings = Settings(0.05, kp=0.1, ki=0.03, kd=0.02, maximum=3.0)
     keras.config.set_dtype_policy(policy)
     try:
-        model = compiled(build("VAE"))
+        model = compiled(build("VAE"), jit_compile="auto")
         model.control("kl", Controller(**settings.arguments()))
         twin = Twin(settings, np.float64)
         for _ in range(12):
-            logs = model.train_on_batch(images(8), return_dict=True)
+            logs = model.train_on_batch(images(11), return_dict=True)
             expected = twin.update(np.float32(logs["kl"]))
             found = {name: float(value) for name, value in logs.items()}
             model.reset_metrics()
             assert found["kl_value"] == pytest.approx(expected, rel=1e-4, abs=1e-6)
             assert found["kl_weight"] == pytest.approx(found["kl_value"], rel=1e-6)
-            assert found["kl_error"] == pytest.approx(0.5 - found["kl"], rel=1e-4, abs=1e-6)
+            assert found["kl_error"] == pytest.approx(0.05 - found["kl"], rel=1e-4, abs=1e-6)
     finally:
         keras.config.set_dtype_policy("float32")
     assert expected > 0.0
 
 
 def test_a_controller_given_after_a_first_fit_acts_and_shows():
-    model = compiled(build("VAE"), run_eagerly=False)
+    model = compiled(build("VAE"), jit_compile="auto")
     assert "kl_value" not in fit(model)
     model.control("kl", Controller(0.1, ki=0.1))
     history = fit(model, epochs=2)
@@ -151,7 +151,7 @@ def test_weights_loaded_between_fits_bring_their_controller_with_them(road, tmp_
     held = compiled(build("VAE", controllers={"kl": Controller(0.1, ki=0.1)}))
     fit(held)
     held.save_weights(tmp_path / "held.weights.h5")
-    model = compiled(build("VAE"), run_eagerly=False)
+    model = compiled(build("VAE"), jit_compile="auto")
     fit(model)
     if road == "load_weights":
         model.load_weights(tmp_path / "held.weights.h5")
@@ -176,7 +176,7 @@ def test_own_rule_acts_on_any_model_and_survives_its_file(method, tmp_path):
     arguments = {"maximum": 0.9} if method == "GCVAE" else {}
     model = compiled(build(method, controllers={name: StepwiseController(0.01, **arguments)}))
     history = fit(model, epochs=2)
-    # 33 images in batches of 16: three steps an epoch, all with a KL above the set point.
+    # 33 images in batches of 11: three steps an epoch, all with a KL above the set point.
     np.testing.assert_allclose(history[f"{name}_value"], [0.3, 0.6], rtol=1e-5)
     model.save(tmp_path / "model.keras")
     loaded = keras.saving.load_model(tmp_path / "model.keras")

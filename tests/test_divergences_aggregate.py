@@ -2,6 +2,7 @@
 
 import functools
 
+import keras
 import numpy as np
 import pytest
 from keras import ops
@@ -220,6 +221,29 @@ def test_either_form_is_chosen_by_the_size(monkeypatch, name, count):
     _, expected = value_and_grad(function, *arguments)
     for ours, theirs in zip(gradients, expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="XLA by TensorFlow")
+@pytest.mark.parametrize("count", [70, 71])
+def test_either_form_under_xla(monkeypatch, count):
+    import tensorflow as tf
+
+    monkeypatch.setattr(_overlap, "LARGEST_DIRECT_SIZE", 70 * 70 * 2)
+    signature = [tf.TensorSpec((None, 2))] * 2
+
+    @tf.function(jit_compile=True, input_signature=signature, autograph=False)
+    def bound_and_gradient(mean, log_variance):
+        with tf.GradientTape() as tape:
+            tape.watch([mean, log_variance])
+            bound = divergences.aggregate_kl_bound(mean, log_variance)
+        return bound, tape.gradient(bound, [mean, log_variance])
+
+    arguments = np.float32(posteriors(count, 2))
+    actual, gradients = bound_and_gradient(*arguments)
+    expected, expected_gradients = value_and_grad(divergences.aggregate_kl_bound, *arguments)
+    assert float(actual) == pytest.approx(expected, rel=1e-5)
+    for ours, theirs in zip(gradients, expected_gradients, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize(

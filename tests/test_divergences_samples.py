@@ -81,13 +81,13 @@ def test_u_statistic_is_unbiased_and_v_is_not(kernel):
     assert unbiased.min() < 0.0 <= biased.min()
 
 
-@pytest.mark.parametrize("dimensions, shift", [(1, 1.0), (3, 0.8)])
+@pytest.mark.parametrize("dimensions, shift", [(1, 1.5), (3, 1.0)])
 def test_mmd_of_two_shifted_gaussians(dimensions, shift):
     # Two draws differ with variance 2, so E k = (1 + 4/b)^(-d/2) exp(-|difference|^2 / (b + 4)).
     bandwidth = float(dimensions**2)
     self_similarity = (1 + 4 / bandwidth) ** (-dimensions / 2)
     expected = 2 * self_similarity * (1 - np.exp(-dimensions * shift**2 / (bandwidth + 4)))
-    values, _ = statistics_of_draws(40, 500, dimensions, shift, "gaussian")
+    values, _ = statistics_of_draws(60, 250, dimensions, shift, "gaussian")
     assert values.mean() == pytest.approx(expected, abs=3 * standard_error(values))
     assert standard_error(values) < 0.02 * expected
 

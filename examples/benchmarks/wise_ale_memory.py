@@ -57,9 +57,8 @@ def naive_bound(mean, log_variance):
     difference = mean[:, None] - mean
     overlaps = -0.5 * ops.sum(ops.log(total) + ops.square(difference) / total, axis=-1)
     second_moment = ops.sum(ops.square(mean) + variance, axis=1)
-    return ops.mean(ops.logsumexp(overlaps, axis=1) + 0.5 * second_moment) - ops.log(
-        ops.cast(ops.shape(mean)[0], "float32")
-    )
+    count = ops.cast(ops.shape(mean)[0], "float32")
+    return ops.mean(ops.logsumexp(overlaps, axis=1) + 0.5 * second_moment) - ops.log(count)
 
 
 def measure_in_new_process(batch, dimensions, form):

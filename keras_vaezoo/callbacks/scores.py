@@ -23,7 +23,8 @@ class ScoreLogger(EveryEpochs):
     TensorBoard, EarlyStopping and ModelCheckpoint after it: Keras passes the logs on in the
     order of the list. EarlyStopping counts an epoch without a score as one without progress.
 
-    The model's run is the same bit for bit with and without this callback. A score costs
+    The model's run is the same bit for bit with and without this callback (give an estimator of
+    your own a random_state: NumPy's global generator shuffles the data on JAX). A score costs
     `samples * most` passes through the decoder, and the metrics; one is made before the first
     step, so that a bad setting shows at once.
 

@@ -65,7 +65,8 @@ def fitted_factor(
 
 def _build(name, kind, n_estimators, seed):
     if name == "lasso":
-        return scikit_learn("linear_model", "dci").Lasso(alpha=_LASSO_ALPHA)
+        # Unused, but without it NumPy's global generator would move on.
+        return scikit_learn("linear_model", "dci").Lasso(alpha=_LASSO_ALPHA, random_state=seed)
     trees = getattr(scikit_learn("ensemble", "dci"), _TREES[name] + kind)
     return trees(n_estimators=n_estimators, random_state=seed)
 

@@ -112,9 +112,10 @@ def _squared_correlations(inputs):
 
 
 def _support_vector_machine(C):
-    # The primal form has one solution and no random start.
+    # The primal form has one solution and no random start; without a random_state, scikit-learn
+    # would still draw from NumPy's global generator, which shuffles a running fit.
     return scikit_learn("svm", "sap with estimator='svm'").LinearSVC(
-        C=C, class_weight="balanced", dual=False
+        C=C, class_weight="balanced", dual=False, random_state=0
     )
 
 

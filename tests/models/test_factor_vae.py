@@ -189,16 +189,14 @@ def test_a_preset_has_no_discriminator(tmp_path):
 
 def test_loss_scaling_goes_around_both_optimizers():
     model = build("FactorVAE")
-    scaled = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(0.1), initial_scale=8.0)
-    model.compile(scaled, run_eagerly=EAGER)
+    own, other = keras.optimizers.SGD(0.1), keras.optimizers.SGD(0.2)
+    model.compile(
+        keras.optimizers.LossScaleOptimizer(own, initial_scale=8.0),
+        discriminator_optimizer=keras.optimizers.LossScaleOptimizer(other),
+    )
+    assert isinstance(model.optimizer, keras.optimizers.LossScaleOptimizer)
     assert model.optimizer.initial_scale == 8.0
-    assert isinstance(model.optimizer.inner_optimizer, keras.optimizers.MultiOptimizer)
-    plain = build("FactorVAE")
-    plain.compile(keras.optimizers.SGD(0.1), run_eagerly=EAGER)
-    for either in (model, plain):
-        trained(either, images(8))
-    for one, other in zip(weights(model), weights(plain), strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-6)
+    assert model.optimizer.inner_optimizer.optimizers == [other, own]
 
 
 def test_shared_variable_names_are_refused():

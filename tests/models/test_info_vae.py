@@ -27,23 +27,19 @@ def test_discrepancy_of_codes_and_prior_draws():
     np.testing.assert_allclose(evaluated(model, x)["mmd"], expected, rtol=1e-4)
 
 
-def test_training_draws_the_prior_anew():
-    model = build("InfoVAE")
-    model.compile(keras.optimizers.SGD(0.0), run_eagerly=EAGER)
-    first, second = (trained(model, images(9))["mmd"] for _ in range(2))
-    assert first > 0 and second > 0
-    assert first != second
-
-
-def test_training_pulls_collected_codes_to_the_prior():
+def test_training_draws_the_prior_anew_and_pulls_the_codes_to_it():
     model = build("InfoVAE", alpha=1.0, lambda_=100.0)
     model.encoder.get_layer("encoder_mean").bias.assign(np.full(LATENT_DIM, 3.0, "float32"))
     x = images(64)
-    before = evaluated(model, x)["mmd"]
-    model.compile(keras.optimizers.Adam(0.05), jit_compile=not EAGER)
+    optimizer = keras.optimizers.Adam(0.0)
+    model.compile(optimizer, jit_compile=not EAGER)
+    first, second = (trained(model, x)["mmd"] for _ in range(2))
+    assert first != second
+    np.testing.assert_allclose(first, second, rtol=0.2)
+    optimizer.learning_rate = 0.05
     for _ in range(40):
-        trained(model, x)
-    assert model.test_on_batch(x, return_dict=True)["mmd"] < 0.2 * before
+        last = trained(model, x)["mmd"]
+    assert last < 0.2 * first
 
 
 def test_the_limits_of_alpha_and_lambda_are_allowed():

@@ -24,14 +24,13 @@ def test_loss_is_the_papers_up_to_a_constant():
     np.testing.assert_allclose(
         logs["loss"] - constant, 0.05 * squared_error + 7.0 * discrepancy, rtol=1e-4
     )
+    assert {"elbo", "kl"}.isdisjoint(logs)
 
 
-def test_deterministic_encoder_has_no_bound_and_no_variance():
-    model = build("WAE")
-    posterior = model.encode(images(3))
+def test_deterministic_encoder_has_no_variance():
+    posterior = build("WAE").encode(images(3))
     assert np.isneginf(posterior.log_variance).all()
     assert posterior.mean.shape == posterior.log_variance.shape
-    assert {"elbo", "kl"}.isdisjoint(evaluated(model, images(3)))
 
 
 def test_stochastic_encoder_has_both():
@@ -59,18 +58,15 @@ def test_the_mean_of_a_dict_is_found():
     encoder, decoder = networks()
     mean, log_variance = encoder.outputs
     encoder = keras.Model(encoder.inputs[0], {"mean": mean, "log_variance": log_variance})
-    model = vz.WAE(encoder, decoder, seed=0)
+    vz.WAE(encoder, decoder, seed=0)
     frozen = [layer.name for layer in encoder.layers if not layer.trainable]
     assert frozen == ["encoder_log_variance"]
-    assert np.isfinite(evaluated(model, images(3))["loss"])
 
 
 def test_an_encoder_that_gives_the_mean_alone(tmp_path):
     encoder, decoder = networks()
     encoder = keras.Model(encoder.inputs[0], encoder.outputs[0])
     model = vz.WAE(encoder, decoder, seed=0)
-    model.compile("adam")
-    trained(model, images(4))
     model.save(tmp_path / "model.keras")
     loaded = keras.saving.load_model(tmp_path / "model.keras")
     np.testing.assert_array_equal(loaded.encode(images(3)).mean, model.encode(images(3)).mean)
