@@ -40,13 +40,14 @@ class GCVAE(BaseVAE):
     After the controllers, alpha is limited to 0.99 - beta (beta to 0.99 - alpha where alone beta
     is controlled): the reconstruction never loses all its weight. D is a statistic of the batch.
 
-    Where this is not the authors' released code, which makes new controllers in every step (no
-    error is ever summed), sends no gradient through its Mahalanobis terms, and divides the
-    reconstruction by the height of the image: here controllers remember, every D has its
-    gradient, and all is in nats. Its Table 1 is therefore not what this model gives. The printed
-    rule for alpha is positive feedback: a large reconstruction term takes the weight from
-    reconstruction, alpha reaches its limit within 100 steps and nothing is learnt.
-    `alpha_action="paper"` keeps it, on the reconstruction term divided by the image's height.
+    What differs from the authors' released code: it makes new controllers in every step, so that
+    no error is ever summed; its Mahalanobis terms carry no gradient, the first is a constant; it
+    divides the reconstruction by the height of the image. Here controllers remember, every D has
+    its gradient, all is in nats; the numbers of the paper's Table 1 are therefore not this
+    model's. The sign that the paper prints for alpha is positive feedback, for alpha is
+    subtracted: in nats alpha reaches its limit within 100 steps and nothing is learnt.
+    `alpha_action="paper"` keeps the sign, on the reconstruction term divided by the height of the
+    image (the first axis of the input), as the code does: 10 is then 640 nats of a 64x64 image.
 
     Special cases, with all three fixed: `alpha=-1, beta=1, gamma=0` is the VAE; `alpha=beta=0`
     is InfoVAE with alpha 1 and lambda gamma; `alpha=gamma=0` is 1 - beta times a beta-VAE of

@@ -46,9 +46,10 @@ def conv_encoder(
         hidden: units of each Dense layer between the convolutions and the heads. May be empty.
         activation: activation after each convolution.
         hidden_activation: activation of the hidden Dense layers; None is `activation`.
-        initializer: initializer of every kernel. He's normal learns fastest here: on MNIST with
-            10 latent dimensions, two epochs give a negative ELBO of 108.6 nats, against 109.3 with
-            Glorot's uniform and 111.3 with PyTorch's (mean of two seeds). None is PyTorch's.
+        initializer: initializer of every kernel. On MNIST with 10 latent dimensions, two epochs
+            give a negative ELBO of 108.6 nats with He's normal, 108.2 with LeCun's normal, 109.3
+            with Glorot's uniform and 111.3 with PyTorch's uniform (mean of two seeds). None is
+            PyTorch's.
 
     Returns:
         A `keras.Model` from `(batch, *input_shape)` to `[mean, log_variance]`, each of shape
