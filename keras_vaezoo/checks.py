@@ -27,6 +27,15 @@ def check_number(name, value, minimum=None, above=None):
         raise ValueError(f"{name} must be {wanted}. Received: {name}={value!r}")
 
 
+def checked_seed(seed):
+    """`None`, or the seed as a Python integer; a ValueError unless it is a whole number >= 0."""
+    if seed is None:
+        return None
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed must be None or an integer >= 0. Received: seed={seed!r}")
+    return int(seed)
+
+
 def check_batch(x, shape, what="x"):
     """Dtype, rank and shape of one batch, as known while a step is traced.
 
@@ -105,6 +114,8 @@ def check_data(x, y, shape, value_range):
         shape: Input shape without the batch axis.
         value_range: Range of the likelihood.
     """
+    if hasattr(x, "__array__") and not hasattr(x, "dtype"):
+        x = np.asarray(x)  # data frames
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         check_batch(x, shape)
         check_values(x, value_range)

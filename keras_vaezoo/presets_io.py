@@ -35,7 +35,7 @@ class PresetMixin:
         Args:
             preset: A name in `keras_vaezoo.presets()`, or a path (a string with a separator, or
                 a `pathlib.Path`).
-            **overrides: `coefficient=value` pairs that win over the stored ones, and `name`.
+            **overrides: `coefficient=value` pairs that win over the stored ones.
 
         Returns:
             A model, not compiled, ready to encode, sample and fine-tune.
@@ -52,6 +52,11 @@ class PresetMixin:
         """
         model = read(locate(preset), expected_class=cls)
         for name, value in overrides.items():
+            if name in model.coefficients and model.loss_coefficients.enabled(name):
+                raise ValueError(
+                    f"A controller holds coefficient {name!r} of this preset: load it without "
+                    f"{name}=, call model.release({name!r}), then assign model.coefficients."
+                )
             model.coefficients[name] = value
         return model
 
@@ -64,6 +69,7 @@ def write(model, directory, metadata=None):
         aside = pathlib.Path(aside)
         config = keras.saving.serialize_keras_object(model)
         config.pop("compile_config", None)
+        _refuse_foreign_classes(config, directory / CONFIG)
         (aside / CONFIG).write_text(json.dumps(config, indent=2))
         keras.saving.save_weights(model, aside / WEIGHTS, objects_to_skip=skipped(model))
         record = {
@@ -172,13 +178,15 @@ def _refuse_foreign_classes(config, path):
     if "class_name" in config:
         name, module = str(config["class_name"]), config.get("module") or ""
         of_keras = module == "keras" or module.startswith("keras.")
-        own = str(config.get("registered_name") or "").startswith(_OWN)
+        registered = str(config.get("registered_name") or "")
+        own = registered.startswith(_OWN) and keras.saving.get_registered_object(registered)
         # Keras writes tensors, tuples and shapes as dunder names without a module.
         is_data = name.startswith("__") and not module and name != "__lambda__"
         if not (of_keras or own or is_data):
             raise ValueError(
-                f"{str(path)!r} names a class of another package: {module}.{name}. Presets may "
-                "only hold classes of keras and keras_vaezoo; nothing was loaded."
+                f"{str(path)!r} names a class of another package: {registered or module} {name}. "
+                "Presets may only hold classes of keras and keras_vaezoo, nothing was done; "
+                "model.save('model.keras') keeps classes of your own."
             )
     for value in config.values():
         _refuse_foreign_classes(value, path)

@@ -101,3 +101,41 @@ def test_gaussian_takes_any_finite_value():
 def test_sample_weight_of_another_length(model):
     with pytest.raises(ValueError, match=r"sample_weight must have shape \(8,\)"):
         model.fit(GOOD, sample_weight=np.ones(7), verbose=0)
+
+
+def test_data_frames_are_checked_too(model):
+    class Frame:
+        def __init__(self, values):
+            self.values, self.shape = values, values.shape
+
+        def __array__(self, dtype=None, copy=None):
+            return np.asarray(self.values, dtype)
+
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(Frame(with_value(np.nan)), verbose=0)
+
+
+def test_sample_weight_as_a_list_and_with_a_stream(model):
+    history = model.fit(GOOD, sample_weight=[1.0] * 8, verbose=0).history
+    assert np.isfinite(history["loss"]).all()
+    with pytest.raises(ValueError, match=r"yield \(x, y, sample_weight\)"):
+        model.fit(iter([(GOOD,)]), sample_weight=np.ones(8), verbose=0)
+
+
+def test_class_weight_is_refused(model):
+    with pytest.raises(ValueError, match="pass sample_weight"):
+        model.fit(GOOD, np.zeros(8), class_weight={0: 1.0}, verbose=0)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, True, "0"])
+def test_impossible_seed(model, seed):
+    for use in (lambda: build("VAE", seed=seed), lambda: model.sample(2, seed=seed)):
+        with pytest.raises(ValueError, match="seed must be None or an integer"):
+            use()
+
+
+def test_numpy_numbers_are_numbers(model):
+    assert build("VAE", seed=np.int64(3)).seed == 3
+    assert model.sample(np.int64(2), seed=np.int64(1)).shape[0] == 2
+    with pytest.raises(ValueError, match="batch_size must be"):
+        model.encode(GOOD, batch_size=0)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import keras_vaezoo as vz
-from tests.models.methods import build, images
+from tests.models.methods import build, images, networks
 from tests.subprocesses import run
 
 BACKENDS = ("tensorflow", "jax", "torch")
@@ -80,6 +80,7 @@ def test_broken_json_is_named(preset):
 
 
 FOREIGN = [
+    {"module": "os", "class_name": "system", "config": {}, "registered_name": "keras_vaezoo>x"},
     {"module": "os", "class_name": "system", "config": {}, "registered_name": None},
     {"module": "builtins", "class_name": "function", "config": "eval", "registered_name": "x"},
     {"module": None, "class_name": "__lambda__", "config": {"value": ""}},
@@ -124,3 +125,17 @@ def test_the_weights_file_has_no_optimizer(tmp_path):
     with h5py.File(tmp_path / "model.weights.h5") as file:
         assert "optimizer" not in file
         assert sorted(file) == ["layers", "loss_coefficients", "sampling", "vars"], sorted(file)
+
+
+def test_a_class_of_the_users_own_is_refused_when_saving(tmp_path):
+    @keras.saving.register_keras_serializable("mine")
+    class Own(keras.layers.Layer):
+        def call(self, x):
+            return x
+
+    encoder, decoder = networks()
+    decoder = keras.Sequential([decoder.input, Own(), decoder])
+    model = vz.VAE(encoder, decoder)
+    with pytest.raises(ValueError, match="mine>Own"):
+        model.save_to_preset(tmp_path / "preset")
+    assert not any((tmp_path / "preset").iterdir())

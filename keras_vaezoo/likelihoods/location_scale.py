@@ -18,7 +18,7 @@ class _LocationScale(Likelihood):
 
     def __init__(self, scale, **kwargs):
         super().__init__(**kwargs)
-        is_number = isinstance(scale, (int, float)) and not isinstance(scale, bool)
+        is_number = isinstance(scale, (int, float, np.number)) and not isinstance(scale, bool)
         if scale not in ("scalar", "dimension", "decoder") and not (
             is_number and 0.0 < scale < math.inf
         ):
@@ -27,7 +27,7 @@ class _LocationScale(Likelihood):
                 "value), 'dimension' (one learned value for each dimension) or 'decoder' (the "
                 f"second half of the decoder's last axis). Received: {self.scale_name}={scale!r}"
             )
-        self.scale = scale
+        self.scale = float(scale) if is_number else scale
         self.parameters_per_value = 2 if scale == "decoder" else 1
 
     def build(self, parameters_shape):

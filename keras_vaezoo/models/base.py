@@ -103,6 +103,7 @@ class BaseVAE(InferenceMixin, CompilationMixin, PresetMixin, keras.Model):
         name=None,
     ):
         checks.check_positive_integer("samples", samples)
+        seed = checks.checked_seed(seed)
         likelihood = likelihoods.get(likelihood)
         shape, latent_dim = network_shapes(encoder, decoder, likelihood, not self.stochastic)
         inputs = keras.Input(shape)

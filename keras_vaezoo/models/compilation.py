@@ -3,6 +3,7 @@
 import warnings
 
 import keras
+import numpy as np
 from keras.utils import unpack_x_y_sample_weight
 
 from keras_vaezoo import checks
@@ -71,8 +72,10 @@ class CompilationMixin:
             x: Array `(n, *input_shape)`, tf.data.Dataset, PyDataset, DataLoader of tuples, or
                 generator, floating point and in the likelihood's range.
             y: Ignored with `target="input"` (labels); reconstructed with `target="y"`.
-            *args: Keras's others, in its order.
-            sample_weight: `(n,)` weights of the examples.
+            *args: Keras's batch_size, epochs, verbose, callbacks and validation_split, in its
+                order; all others by name.
+            sample_weight: `(n,)` weights of the examples. Each term is then their weighted mean;
+                the logged `loss` is the mean over batches of such means (Keras's tracker).
             validation_data: As in Keras; `(x,)` or `x` alone do too.
             **kwargs: Keras's others.
 
@@ -82,10 +85,15 @@ class CompilationMixin:
         Raises:
             ValueError: For integer, empty, NaN, infinite or out-of-range data, or another shape.
         """
-        y = self._checked(x, y, sample_weight)
+        if kwargs.get("class_weight") is not None and self.target == "input":
+            raise ValueError(
+                "Labels are ignored, so class_weight has nothing to go by: pass sample_weight, "
+                "e.g. fit(x, sample_weight=weights[labels]). Received: class_weight"
+            )
+        y, sample_weight = self._checked(x, y, sample_weight)
         if isinstance(validation_data, (tuple, list)):
             x_val, y_val, weight = unpack_x_y_sample_weight(tuple(validation_data))
-            y_val = self._checked(x_val, y_val, weight)
+            y_val, weight = self._checked(x_val, y_val, weight)
             y_val = x_val if y_val is None else y_val
             validation_data = (x_val, y_val) if weight is None else (x_val, y_val, weight)
         elif hasattr(validation_data, "dtype"):
@@ -103,15 +111,15 @@ class CompilationMixin:
         """Keras's `evaluate`: the loss and every term on fixed noise, with no state changed."""
         # fit() passes no data of its own here when it evaluates a cached dataset.
         if x is not None and not kwargs.get("_use_cached_eval_dataset"):
-            y = self._checked(x, y, sample_weight)
+            y, sample_weight = self._checked(x, y, sample_weight)
         return super().evaluate(x, y, *args, sample_weight=sample_weight, **kwargs)
 
     def train_on_batch(self, x, y=None, sample_weight=None, **kwargs):
-        y = self._checked(x, y, sample_weight)
+        y, sample_weight = self._checked(x, y, sample_weight)
         return super().train_on_batch(x, y, sample_weight=sample_weight, **kwargs)
 
     def test_on_batch(self, x, y=None, sample_weight=None, **kwargs):
-        y = self._checked(x, y, sample_weight)
+        y, sample_weight = self._checked(x, y, sample_weight)
         return super().test_on_batch(x, y, sample_weight=sample_weight, **kwargs)
 
     def prepared(self, data):
@@ -130,23 +138,20 @@ class CompilationMixin:
         return tuple(self.input_shape[1:]), self.likelihood.value_range
 
     def _checked(self, x, y, sample_weight):
-        """Checks what the user passed and gives the `y` to hand to Keras."""
+        """Checks what the user passed; gives `y` and the weights to hand to Keras."""
         in_memory = hasattr(x, "dtype")
         if self.target == "y" and in_memory and y is None:
             raise ValueError("target='y' needs fit(x, y). Received: y=None")
-        if sample_weight is not None and tuple(sample_weight.shape) != (x.shape[0],):
-            raise ValueError(
-                f"sample_weight must have shape ({x.shape[0]},). Received: "
-                f"shape={tuple(sample_weight.shape)}"
-            )
+        if sample_weight is not None:
+            sample_weight = _checked_weights(sample_weight, x)
         if self.target == "y":
             checks.check_data(x, y if in_memory else None, *self._expected())
-            return y
+            return y, sample_weight
         checks.check_data(x, None, *self._expected())
         if y is not None and tuple(getattr(y, "shape", ())) == tuple(getattr(x, "shape", (0,))):
             self._warn_of_ignored_target()
         # Keras drops sample_weight without a word when there is no y.
-        return x if sample_weight is not None else None
+        return (None if sample_weight is None else x), sample_weight
 
     def _warn_of_ignored_target(self):
         if not self._warned_of_target:
@@ -176,6 +181,23 @@ class CompilationMixin:
         """Compiles the training step anew where it has to be: inside `fit` nothing else does."""
         if getattr(self, "train_function", None) is not None:
             self.make_train_function()
+
+
+def _checked_weights(sample_weight, x):
+    """Weights of the rows of an array as an array or tensor of shape `(n,)`."""
+    if not hasattr(x, "shape"):
+        raise ValueError(
+            "sample_weight goes with arrays; let a stream yield (x, y, sample_weight). Received: "
+            f"sample_weight with {type(x).__name__}"
+        )
+    if not hasattr(sample_weight, "shape"):
+        sample_weight = np.asarray(sample_weight, "float32")
+    if tuple(sample_weight.shape) != (x.shape[0],):
+        raise ValueError(
+            f"sample_weight must have shape ({x.shape[0]},). Received: "
+            f"shape={tuple(sample_weight.shape)}"
+        )
+    return sample_weight
 
 
 def _portable(config):

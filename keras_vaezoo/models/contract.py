@@ -58,6 +58,7 @@ def network_shapes(encoder, decoder, likelihood, mean_only=False):
             f"output {output}"
         )
     _refuse_bounded(decoder, likelihood)
+    _refuse_scale_of_another_shape(likelihood, input_shape)
     return input_shape, latent_dim
 
 
@@ -107,6 +108,15 @@ def _refuse_bounded(decoder, likelihood):
             f"The decoder ends in {activation}, but {type(likelihood).__name__} applies its own "
             "sigmoid: give the layer before it, or pass Bernoulli(from_logits=False). A double "
             "sigmoid trains quietly to a bad optimum."
+        )
+
+
+def _refuse_scale_of_another_shape(likelihood, input_shape):
+    scale = getattr(likelihood, "log_scale", None)
+    if scale is not None and tuple(scale.shape) not in ((), input_shape):
+        raise ValueError(
+            f"This {type(likelihood).__name__} already learns a scale of shape "
+            f"{tuple(scale.shape)} in another model; make a new one for shape {input_shape}."
         )
 
 

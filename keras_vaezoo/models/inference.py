@@ -35,6 +35,9 @@ class InferenceMixin:
         Returns:
             Named tuple `(mean, log_variance)` of NumPy arrays, each `(n, latent_dim)`.
         """
+        checks.check_positive_integer("batch_size", batch_size)
+        if isinstance(x, list):
+            x = np.asarray(x, "float32")
         if hasattr(x, "shape"):
             checks.check_batch(x, self.input_shape[1:])
         outputs = run_in_batches(self.encoder, x, batch_size)
@@ -60,11 +63,17 @@ class InferenceMixin:
         Returns:
             Array `(n, *input_shape)`.
         """
+        seed = checks.checked_seed(seed)
         z = sampling.prior_samples(n, self.latent_dim, seed)
         if mean:
             return self.decode(z)
         noise = np.random.default_rng(None if seed is None else [seed, 1])
         return self.likelihood.draw(self._decoder_output(z), noise)
+
+    def set_weights(self, weights):
+        """Keras's `set_weights`; controllers that came with the weights act at once."""
+        super().set_weights(weights)
+        self.loss_coefficients.refresh()
 
     def control(self, name, controller, keep_state=False):
         """Lets a `control.Controller` hold a coefficient, until `release(name)`.

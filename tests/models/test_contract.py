@@ -120,3 +120,18 @@ def test_decoder_given_sigma_trains(likelihood):
 def test_impossible_number_of_monte_carlo_samples(samples):
     with pytest.raises(ValueError, match="samples must be an integer"):
         vz.VAE(*networks(), samples=samples)
+
+
+def test_learned_scale_of_another_shape_is_refused():
+    likelihood = vz.likelihoods.Gaussian("dimension")
+    vz.VAE(*networks(), likelihood=likelihood)
+    table = vz.networks.autoencoder((4,), 2, architecture="mlp", hidden=(8,))
+    with pytest.raises(ValueError, match=r"shape \(6, 5, 1\) in another model"):
+        vz.VAE(*table, likelihood=likelihood)
+
+
+def test_weights_bring_their_controller():
+    plain = vz.VAE(*networks())
+    controlled = vz.ControlVAE(*networks(), set_point=1.0)
+    plain.set_weights(controlled.get_weights())
+    assert plain.loss_coefficients.enabled("kl")
