@@ -69,6 +69,8 @@ class BaseVAE(InferenceMixin, CompilationMixin, PresetMixin, keras.Model):
     `limit_coefficients` (limits that hold between coefficients) and `transform_posterior`
     (e.g. clipping). Mirror your constructor's arguments in `get_config`.
 
+    On JAX, evaluation leaves a decoder's activity regularizers out of `regularization`.
+
     Args:
         encoder: Built `keras.Model`: `(batch, *input_shape)` -> `[mean, log_variance]`.
         decoder: Built `keras.Model`: `(batch, latent_dim)` -> raw parameters of p(x|z).
