@@ -1,5 +1,6 @@
 """One small file a method, all on one base."""
 
+from keras_vaezoo.models.base import BaseVAE as BaseVAE
 from keras_vaezoo.models.beta_vae import BetaVAE
 from keras_vaezoo.models.control_vae import ControlVAE
 from keras_vaezoo.models.factor_vae import FactorVAE

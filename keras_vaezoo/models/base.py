@@ -174,7 +174,7 @@ class BaseVAE(InferenceMixin, CompilationMixin, PresetMixin, keras.Model):
         first_row = ops.convert_to_tensor(self._trackers.row_counter.count)
         coefficients = self.loss_coefficients.current(scheduled_for_training=training)
         batch = self._batch(y, y_pred, first_row, coefficients, training)
-        values = self.compute_terms(batch)
+        values = {"kl": batch.kl, **self.compute_terms(batch)}
         values = {
             name: ops.broadcast_to(ops.cast(values[name], "float32"), (size,))
             for name in (*self.terms, *self.measures)

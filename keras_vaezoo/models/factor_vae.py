@@ -98,7 +98,8 @@ class FactorVAE(BaseVAE):
 
         `model.optimizer` is a `keras.optimizers.MultiOptimizer` (inside a `LossScaleOptimizer`
         under mixed_float16), which has no `learning_rate`: those of the two are at
-        `model.optimizer.optimizers`, the discriminator's first.
+        `model.optimizer.optimizers`, the discriminator's first. Keras's learning-rate callbacks
+        change both.
 
         Args:
             optimizer: Name or `keras.optimizers.Optimizer` of encoder, decoder and likelihood.
