@@ -87,10 +87,13 @@ def main():
         codes[name] = model.encode(test.images[shown])
     print(f"\n{options.dataset}, {options.epochs} epochs, {len(test):,} test images")
     print("\n".join(table))
-    figure_1 = vz.plots.embedding_comparison(codes, test.labels[shown])
-    figure_1.savefig(out / "fig1_posteriors.png")
+    posteriors = vz.plots.embedding_comparison(codes, test.labels[shown], columns=3)
+    posteriors.savefig(out / "fig1_posteriors.png")
+    for axes in posteriors.axes:
+        axes.set(xlim=(-4, 4), ylim=(-4, 4))
+    posteriors.savefig(out / "fig1_near_the_prior.png")
     vz.plots.two_posteriors().savefig(out / "fig4_two_posteriors.png")
-    print(f"wrote {out}/fig1_posteriors.png and fig4_two_posteriors.png")
+    print(f"wrote three pictures into {out}")
 
 
 if __name__ == "__main__":

@@ -91,6 +91,10 @@ class Coefficients(keras.layers.Layer):
         """Whether a controller sets this coefficient."""
         return bool(self._enabled[self.index(name)])
 
+    def controlled(self):
+        """`{name: column}` of the coefficients that a controller sets."""
+        return {name: n for n, name in enumerate(self.names) if self._enabled[n]}
+
     def measured(self, name):
         """Name of the term that the controller of this coefficient measures."""
         return self.measurable[int(self.slot(name)["measured"])]
@@ -117,14 +121,7 @@ class Coefficients(keras.layers.Layer):
         self._write(self.values, self.index(name), _finite(name, value))
 
     def control(self, name, controller, keep_state=False):
-        """Enables a controller on a coefficient.
-
-        Args:
-            name: The coefficient.
-            controller: A `control.Controller`: its settings are copied into the slot.
-            keep_state: Whether an enabled slot keeps its integral, value and other state, as a
-                resumed run must. Default `False`.
-        """
+        """Enables a controller: copies its settings into the slot; see `model.control`."""
         column = self.index(name)
         if controller.measured not in self.measurable:
             raise ValueError(
@@ -190,9 +187,11 @@ class Coefficients(keras.layers.Layer):
             values = ops.where(self._scheduled, by_step, values)
         return dict(zip(self.names, ops.unstack(values, len(self.names)), strict=True))
 
-    def state_tensor(self, name, field):
-        """A field of the slot's state as a scalar tensor."""
-        return ops.convert_to_tensor(self.state)[STATE.index(field), self.index(name)]
+    def last(self, current):
+        """Values, set points and errors as the rows of a tensor, `(3, n)`."""
+        values = ops.stack([current[name] for name in self.names])
+        state = ops.convert_to_tensor(self.state)
+        return ops.stack([values, *(state[STATE.index(f)] for f in ("set_point", "error"))])
 
     def update(self, current, means, limit):
         """One training step: the controllers, the limits and the step count.
@@ -235,9 +234,7 @@ class Coefficients(keras.layers.Layer):
 
     def warn_of_unmet_set_points(self):
         """Warns of each controller that ended at a limit, short of its set point."""
-        for name in self.names:
-            if not self.enabled(name):
-                continue
+        for name in self.controlled():
             slot = self.slot(name)
             at_limit = slot["value"] in (slot["minimum"], slot["maximum"])
             if at_limit and abs(slot["error"]) > _UNMET * abs(slot["set_point"]):

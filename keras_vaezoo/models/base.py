@@ -123,7 +123,8 @@ class BaseVAE(InferenceMixin, CompilationMixin, PresetMixin, keras.Model):
         # A coefficient named after a term or measure shows as that term's weight.
         self._settable = tuple(n for n in coefficients if n not in tracked)
         elbo = ("elbo",) if self.stochastic else ()
-        self._trackers = Trackers((*tracked, *elbo), self.terms, self._settable, coefficients)
+        held = self.loss_coefficients
+        self._trackers = Trackers((*tracked, *elbo), self.terms, self._settable, held)
 
     # What a method fills in -----------------------------------------------------------------
 
@@ -200,7 +201,7 @@ class BaseVAE(InferenceMixin, CompilationMixin, PresetMixin, keras.Model):
     def metrics(self):
         if not hasattr(self, "_trackers"):
             return super().metrics
-        return super().metrics + self._trackers.visible(self.loss_coefficients.enabled)
+        return super().metrics + self._trackers.visible()
 
     # Parts of the step ----------------------------------------------------------------------
 
@@ -247,11 +248,8 @@ class BaseVAE(InferenceMixin, CompilationMixin, PresetMixin, keras.Model):
         scalars |= {name: coefficients[name] for name in self._settable}
         for name, value in scalars.items():
             means[name].update_state(ops.broadcast_to(value, ops.shape(regularization)))
-        for name, fields in self._trackers.last.items():
-            if self.loss_coefficients.enabled(name):
-                fields["value"].update_state(coefficients[name])
-                for field in ("set_point", "error"):
-                    fields[field].update_state(self.loss_coefficients.state_tensor(name, field))
+        if self.loss_coefficients.controlled():
+            self._trackers.controllers.update_state(self.loss_coefficients.last(coefficients))
 
     def _posterior(self, outputs):
         mean, log_variance = posterior_parameters(outputs)
