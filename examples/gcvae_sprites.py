@@ -1,6 +1,6 @@
 """GCVAE's experiment, Table 1 of its paper: seven models on 737 sprites, scored on fresh ones.
 
-    python examples/gcvae_sprites.py --steps 20000                    # beta 1 and 10, D's weight 500
+    python examples/gcvae_sprites.py --steps 20000                    # beta 1, 10, D weight 500
     python examples/gcvae_sprites.py --steps 20000 --protocol paper   # all 64-fold
 
 The released code divides the reconstruction by the image's height in the loss: `paper` weighs the

@@ -8,9 +8,11 @@ python examples/benchmarks/control_vae_set_points.py --set-points 18 --seeds 0 -
 """
 
 import argparse
+import csv
 import json
 import os
 import pathlib
+import statistics
 
 os.environ["KERAS_BACKEND"] = "tensorflow"
 
@@ -29,7 +31,8 @@ def train(set_point, seed, steps, ki, out):
     model = vz.ControlVAE(encoder, decoder, set_point=set_point, ki=ki, seed=seed)
     model.compile(keras.optimizers.Adam(1e-4), jit_compile=False, steps_per_execution=10)
     batches = vz.datasets.load("sprites").as_tf(64, seed=seed, repeat=True)
-    folder = out / f"set_point_{set_point:g}_seed_{seed}"
+    folder = out / f"set_point_{set_point:g}_seed_{seed}_{steps}_steps"
+    folder.mkdir(parents=True, exist_ok=True)
     model.fit(
         batches,
         steps_per_epoch=EPOCH,
@@ -39,12 +42,10 @@ def train(set_point, seed, steps, ki, out):
             keras.callbacks.CSVLogger(str(folder / "log.csv"), append=True),
         ],
     )
-    rows = (folder / "log.csv").read_text().splitlines()
-    columns = list(zip(*(row.split(",") for row in rows[1:]), strict=True))
-    log = {name: [float(v) for v in columns[n]] for n, name in enumerate(rows[0].split(","))}
+    with open(folder / "log.csv", newline="") as file:
+        log = list(csv.DictReader(file))
     slot = model.loss_coefficients.slot("kl")
-    last = log["kl"][-1000 // EPOCH :]
-    mean = sum(last) / len(last)
+    mean = statistics.mean(float(row["kl"]) for row in log[-1000 // EPOCH :])
     return {
         "set_point": set_point,
         "seed": seed,
@@ -54,7 +55,7 @@ def train(set_point, seed, steps, ki, out):
         "relative_error": mean / set_point - 1.0,
         "beta": slot["value"],
         "inside_limits": slot["minimum"] < slot["value"] < slot["maximum"],
-        "reconstruction": log["reconstruction"][-1],
+        "reconstruction": float(log[-1]["reconstruction"]),
     }
 
 

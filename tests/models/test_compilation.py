@@ -130,16 +130,20 @@ def test_impossible_compile_arguments(arguments, message):
 
 
 def test_monte_carlo_samples_average_to_the_same_objective():
-    many, one = build("VAE", samples=200), build("VAE")
+    many, one = build("VAE", samples=60), build("VAE")
     for model in (many, one):
         model.compile(keras.optimizers.SGD(0.0))
     x = np.repeat(X[:1], 64, axis=0)
     logs = many.train_on_batch(x, return_dict=True)
-    repeated = [one.train_on_batch(x, return_dict=True) for _ in range(200)][-1]
-    assert float(logs["reconstruction"]) == pytest.approx(
-        float(repeated["reconstruction"]), rel=2e-3
-    )
-    assert float(logs["kl"]) == pytest.approx(float(repeated["kl"]), rel=1e-5)
+    singles = []
+    for _ in range(60):
+        one.reset_metrics()
+        singles.append(one.train_on_batch(x, return_dict=True))
+    reconstruction = [float(single["reconstruction"]) for single in singles]
+    standard_error = np.std(reconstruction, ddof=1) * np.sqrt(2 / 60)
+    difference = float(logs["reconstruction"]) - np.mean(reconstruction)
+    assert abs(difference) < 4 * standard_error
+    assert float(logs["kl"]) == pytest.approx(float(singles[0]["kl"]), rel=1e-5)
 
 
 def test_compile_config_is_portable_and_keeps_the_users_jit_argument(tmp_path):
