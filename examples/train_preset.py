@@ -71,7 +71,9 @@ def main():
         epochs=recipe["epochs"],
         verbose=args.verbose,
         callbacks=[
-            keras.callbacks.BackupAndRestore(str(run / "backup"), double_checkpoint=True),
+            keras.callbacks.BackupAndRestore(
+                str(run / "backup"), double_checkpoint=True, delete_checkpoint=False
+            ),
             keras.callbacks.CSVLogger(str(run / "log.csv"), append=True),
             clock,
         ],

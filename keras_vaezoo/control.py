@@ -123,7 +123,8 @@ class Controller(keras.layers.Layer):
     made with `add_weight(..., trainable=False, autocast=False, aggregation="mean")`: they are
     saved with the model, and put back where the measurement was not finite. `set_point`,
     `measured` and the limits are those of the constructor; the model does not clip what `update`
-    returns. Give each coefficient an instance of its own.
+    returns. Give each coefficient an instance of its own, made inside the scope of a
+    `tf.distribute` strategy where there is one.
 
     Args:
         set_point: Wanted value of the measured term, in its unit (nats for a KL divergence): a

@@ -26,7 +26,7 @@ LAYERS = [
     {"callbacks"},
 ]
 BACKENDS = {"tensorflow", "tensorflow_datasets", "jax", "torch", "matplotlib", "sklearn"}
-OF_THE_BASE = {"base", "batching", "compilation", "contract", "inference", "trackers"}
+OF_THE_BASE = {"base", "batching", "compilation", "recovery", "contract", "inference", "trackers"}
 
 
 def modules():

@@ -14,6 +14,7 @@ from keras_vaezoo.divergences import gaussian_kl
 from keras_vaezoo.models.compilation import CompilationMixin
 from keras_vaezoo.models.contract import network_shapes, posterior_parameters
 from keras_vaezoo.models.inference import InferenceMixin
+from keras_vaezoo.models.recovery import RecoveryMixin
 from keras_vaezoo.models.trackers import PerExampleMean, Trackers, weight_name
 from keras_vaezoo.presets_io import PresetMixin
 from keras_vaezoo.replicas import sum_over_replicas
@@ -55,7 +56,7 @@ class Batch:
     training: bool
 
 
-class BaseVAE(InferenceMixin, CompilationMixin, PresetMixin, keras.Model):
+class BaseVAE(InferenceMixin, CompilationMixin, RecoveryMixin, PresetMixin, keras.Model):
     """Base of the models: a functional `keras.Model` whose loss is a weighted sum of named terms.
 
     `loss = SUM_k weight[k] mean(term[k]) + regularization`. Each term, each weight and the

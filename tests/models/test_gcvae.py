@@ -107,11 +107,10 @@ def test_gamma_pulls_on_the_encoder_alone(correlation):
 
 
 @pytest.mark.parametrize("correlation", CORRELATIONS)
-@pytest.mark.parametrize("rows", [1, 2, 11])
-def test_small_and_constant_batches_stay_finite(correlation, rows):
+def test_batch_of_one_black_image_stays_finite(correlation):
     model = build("GCVAE", correlation=correlation)
-    model.compile(keras.optimizers.SGD(0.01), jit_compile=False)
-    logs = model.train_on_batch(np.zeros((rows, 6, 5, 1), "float32"), return_dict=True)
+    model.compile(keras.optimizers.SGD(0.01))
+    logs = model.train_on_batch(np.zeros((1, 6, 5, 1), "float32"), return_dict=True)
     assert all(np.isfinite(float(value)) for value in logs.values()), logs
     assert all(np.isfinite(w).all() for w in model.get_weights())
 

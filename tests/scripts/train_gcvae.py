@@ -44,7 +44,7 @@ def main(directory, killed_in_epoch):
         alpha=Controller(30.0, kp=0.1, ki=0.01, maximum=0.5, measured="reconstruction", action=-1),
         beta=Controller(0.02, kp=0.1, ki=0.1, maximum=0.5),
     )
-    model.compile(keras.optimizers.Adam(0.003), jit_compile=False)
+    model.compile(keras.optimizers.Adam(0.003))
     backup = keras.callbacks.BackupAndRestore(
         directory, save_freq="epoch", double_checkpoint=True, delete_checkpoint=False
     )
