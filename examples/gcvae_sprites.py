@@ -14,11 +14,9 @@ import math
 import pathlib
 
 import keras
-import numpy as np
 
 import keras_vaezoo as vz
 
-INDICES = pathlib.Path(__file__).parent / "data" / "gcvae_dsprites_train_indices.txt"
 METRICS = ("mig", "modularity", "jemmig")
 CORRELATIONS = {"I": "mmd", "II": "mahalanobis", "III": "kernel_mahalanobis"}
 
@@ -80,7 +78,7 @@ def main():
     path = folder / "results.json"
     results = json.loads(path.read_text()) if path.exists() else {}
     sprites = vz.datasets.load("sprites")
-    few = sprites.take(np.loadtxt(INDICES, dtype=int))
+    few = vz.datasets.load("sprites", split="gcvae")
     fresh = sprites.sample(args.scored, seed=args.seed + 1)
     for name in (name for name in args.models if name not in results):
         print(f"{name}: {args.steps} steps")

@@ -1,34 +1,27 @@
 """Train a preset of the zoo from its recipe, score it, and write weights, scores and model card.
 
-python examples/train_preset.py vae_fashion_mnist_2d            # into zoo_weights/
-python examples/train_preset.py vae_fashion_mnist_2d --epochs 1 --zoo runs/zoo
+    python examples/train_preset.py vae_fashion_mnist_2d            # into zoo_weights/
+    python examples/train_preset.py vae_fashion_mnist_2d --epochs 1 --zoo runs/zoo
+    python examples/train_preset.py vae_fashion_mnist_2d --verify   # are the stored scores right?
 
-A stopped run goes on where it was: the state lies in runs/<name> until the preset is written.
+A stopped run goes on where it was: its state lies in runs/zoo/<name>.
 """
 
 import argparse
+import dataclasses
 import json
+import math
 import pathlib
 import time
 
 import keras
+from preset_card import write_card
 
 import keras_vaezoo as vz
+from keras_vaezoo.zoo import Recipe, checksum, environment
 
 ZOO = pathlib.Path(__file__).parent.parent / "zoo_weights"
-
-
-def build(recipe, shape):
-    """The model of a recipe, compiled."""
-    likelihood = vz.likelihoods.get(recipe["likelihood"])
-    encoder, decoder = vz.networks.autoencoder(
-        shape, recipe["latent_dim"], architecture=recipe["architecture"]
-    )
-    method = getattr(vz, recipe["method"])
-    model = method(encoder, decoder, likelihood, seed=recipe["seed"], **recipe["method_arguments"])
-    accelerated = {} if keras.backend.backend() == "torch" else {"steps_per_execution": 10}
-    model.compile(keras.optimizers.get(recipe["optimizer"]), jit_compile=False, **accelerated)
-    return model
+EPOCH = 500  # steps that count as an epoch where a recipe counts steps
 
 
 class Clock(keras.callbacks.Callback):
@@ -47,47 +40,55 @@ class Clock(keras.callbacks.Callback):
         self.path.write_text(json.dumps(self.seconds))
 
 
+def trained(recipe, data, run, verbose):
+    """The trained model of a recipe, and the seconds that it took."""
+    keras.utils.set_random_seed(recipe.seed)
+    model = recipe.model(data.shape)
+    accelerated = {} if keras.backend.backend() == "torch" else {"steps_per_execution": 10}
+    model.compile(keras.optimizers.get(recipe.optimizer), jit_compile=False, **accelerated)
+    if recipe.steps:
+        length = min(EPOCH, recipe.steps)
+        plan = {"epochs": math.ceil(recipe.steps / length), "steps_per_epoch": length}
+    else:
+        plan = {"epochs": recipe.epochs}
+    backup = keras.callbacks.BackupAndRestore(
+        str(run / "backup"), double_checkpoint=True, delete_checkpoint=False
+    )
+    log = keras.callbacks.CSVLogger(str(run / "log.csv"), append=True)
+    clock = Clock(run / "seconds.json")
+    batches = data.as_tf(recipe.batch_size, seed=recipe.seed, repeat=bool(recipe.steps))
+    model.fit(batches, callbacks=[backup, log, clock], verbose=verbose, **plan)
+    return model, clock.seconds
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name", help="a folder of the zoo with a recipe.json")
     parser.add_argument("--data-dir", help="folder with the data set's files")
-    parser.add_argument("--epochs", type=int, help="instead of the recipe's")
+    parser.add_argument("--epochs", type=int, help="instead of the recipe's epochs or steps")
     parser.add_argument("--zoo", type=pathlib.Path, default=ZOO, help="where the preset goes")
-    parser.add_argument("--runs", type=pathlib.Path, default=pathlib.Path("runs"))
+    parser.add_argument("--runs", type=pathlib.Path, default=pathlib.Path("runs/zoo"))
+    parser.add_argument("--verify", action="store_true", help="only compute the scores again")
     parser.add_argument("--verbose", type=int, default=1)
     args = parser.parse_args()
-    recipe = json.loads((ZOO / args.name / "recipe.json").read_text())
-    recipe["epochs"] = args.epochs or recipe["epochs"]
+    if args.verify:
+        print(vz.zoo.verify(args.name, args.data_dir, verbose=args.verbose))
+        return
+    recipe = Recipe.read(ZOO / args.name / "recipe.json")
+    if args.epochs:
+        recipe = dataclasses.replace(recipe, epochs=args.epochs, steps=None)
+    data = recipe.load("train", args.data_dir)
     run = args.runs / args.name
     run.mkdir(parents=True, exist_ok=True)
-
-    keras.utils.set_random_seed(recipe["seed"])
-    train = vz.datasets.load(recipe["dataset"], data_dir=args.data_dir)
-    test = vz.datasets.load(recipe["dataset"], split="test", data_dir=args.data_dir)
-    model = build(recipe, train.shape)
-    clock = Clock(run / "seconds.json")
-    model.fit(
-        train.as_tf(recipe["batch_size"], seed=recipe["seed"]),
-        epochs=recipe["epochs"],
-        verbose=args.verbose,
-        callbacks=[
-            keras.callbacks.BackupAndRestore(
-                str(run / "backup"), double_checkpoint=True, delete_checkpoint=False
-            ),
-            keras.callbacks.CSVLogger(str(run / "log.csv"), append=True),
-            clock,
-        ],
-    )
-    result = vz.score(model, test, seed=0, samples=50, verbose=args.verbose)
-    print(result)
+    model, seconds = trained(recipe, data, run, args.verbose)
     metadata = {
-        "recipe": {**recipe, "backend": keras.backend.backend(), "seconds": round(clock.seconds)},
-        "scores": result.to_dict(),
+        "recipe": dataclasses.asdict(recipe),
+        "training": {**environment(), "seconds": round(seconds), "train_sha256": checksum(data)},
+        **recipe.scores(model, args.data_dir, args.verbose),
     }
-    folder = args.zoo / args.name
-    model.save_to_preset(folder, metadata)
-    vz.plots.overview(model, test.images[:10]).savefig(folder / "overview.png", dpi=60)
-    print(f"wrote {folder}")
+    model.save_to_preset(args.zoo / args.name, metadata)
+    write_card(args.zoo / args.name, model, recipe.load("test", args.data_dir), metadata)
+    print(vz.zoo.presets()[args.name] if args.zoo == ZOO else f"wrote {args.zoo / args.name}")
 
 
 if __name__ == "__main__":

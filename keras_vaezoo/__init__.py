@@ -13,6 +13,7 @@ from keras_vaezoo import (
     plots,
     probe,
     sampling,
+    zoo,
 )
 from keras_vaezoo.evaluation import score
 from keras_vaezoo.models import (
@@ -55,4 +56,5 @@ __all__ = [
     "probe",
     "sampling",
     "score",
+    "zoo",
 ]

@@ -12,12 +12,22 @@ import tempfile
 
 import keras
 
-CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
+from keras_vaezoo.preset_listing import CONFIG, METADATA, WEIGHTS, listing, locate
+
 _OWN = "keras_vaezoo>"
 
 
+class _PresetsOfClass:
+    """The presets of a class as its attribute: `VAE.presets`."""
+
+    def __get__(self, instance, owner):
+        return listing(owner.__name__)
+
+
 class PresetMixin:
-    """`from_preset` and `save_to_preset` of the models."""
+    """`presets`, `from_preset` and `save_to_preset` of the models."""
+
+    presets = _PresetsOfClass()
 
     def save_to_preset(self, directory, metadata=None):
         """Writes config, metadata and weights (no optimizer) into a directory.
@@ -122,37 +132,6 @@ def skipped(model):
     if getattr(model, "optimizer", None) is not None:
         parts.append(model.optimizer)
     return parts
-
-
-def zoo_directory():
-    """The folder of presets: inside an installed package, or beside pyproject.toml."""
-    package = pathlib.Path(__file__).parent
-    inside, beside = package / "zoo_weights", package.parent / "zoo_weights"
-    if not inside.is_dir() and (package.parent / "pyproject.toml").is_file():
-        return beside
-    return inside
-
-
-def names():
-    """Names of the presets in the zoo: the folders that hold a config, sorted."""
-    folder = zoo_directory()
-    return sorted(path.parent.name for path in folder.glob(f"*/{CONFIG}"))
-
-
-def locate(preset):
-    """The directory of a preset name or path."""
-    if isinstance(preset, pathlib.PurePath):
-        return preset
-    if not isinstance(preset, str):
-        raise ValueError(f"preset must be a name or a path. Received: {preset!r}")
-    if "/" in preset or "\\" in preset:
-        return pathlib.Path(preset)
-    if preset in names():
-        return zoo_directory() / preset
-    raise ValueError(
-        f"There is no preset {preset!r}; the zoo has {names()}. For a directory pass a "
-        "pathlib.Path, or a string with a separator such as './my_preset'."
-    )
 
 
 def sha256(path):

@@ -15,6 +15,7 @@ LAYERS = [
         "schedules",
         "control",
         "coefficients",
+        "preset_listing",
         "presets_io",
         "metrics",
         "plots",

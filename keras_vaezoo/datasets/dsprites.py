@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keras_vaezoo.datasets import tfds_sets
+from keras_vaezoo.datasets import gcvae_rows, tfds_sets
 from keras_vaezoo.datasets.dataset import Dataset
 from keras_vaezoo.datasets.grids import in_grid_order
 from keras_vaezoo.datasets.hdf5_files import open_hdf5, read_hdf5
@@ -74,6 +74,8 @@ def load_dsprites(
         value_range=value_range,
         is_grid=is_grid,
     )
+    if split == gcvae_rows.SPLIT:
+        return dataset.take(gcvae_rows.gcvae_rows())
     return part(dataset, split, test_fraction, seed)
 
 

@@ -41,12 +41,12 @@ def load(name, split="train", data_dir=None, **options):
     | --- | --- | --- | --- | --- |
     | `"celeb_a"` | 202,599 faces, 64x64x3 | train, validation, test | 40 attributes | files |
     | `"digits"` | 1,797 digits, 8x8x1 | train, test, all | label | scikit-learn |
-    | `"dsprites"` | 737,280 shapes, 64x64x1 | train, test, all | 5 factors | a file |
+    | `"dsprites"` | 737,280 shapes, 64x64x1 | train, test, all, gcvae | 5 factors | a file |
     | `"fashion_mnist"` | 70,000 clothes, 28x28x1 | train, test | label | files |
     | `"mnist"` | 70,000 digits, 28x28x1 | train, test | label | files |
     | `"shapes3d"` | 480,000 rooms, 64x64x3 | train, test, all | 6 factors | a file |
     | `"sine_waves"` | 200,000 signals, 256x1 | train, test | 3 real factors | nothing |
-    | `"sprites"` | 737,280 shapes, 64x64x1 | train, test, all | 5 factors | nothing |
+    | `"sprites"` | 737,280 shapes, 64x64x1 | train, test, all, gcvae | 5 factors | nothing |
 
     Any other name is looked up among the image sets of tensorflow_datasets ("kmnist",
     "cifar10", "emnist/letters", ...), with the splits that they have.
@@ -62,7 +62,8 @@ def load(name, split="train", data_dir=None, **options):
     Args:
         name: One of the names above, or an image set of tensorflow_datasets.
         split: Part of the set. Sets with "all" have no test split of their own: "train" is
-            everything, unless `test_fraction` is given.
+            everything, unless `test_fraction` is given. "gcvae" are the 737 images that GCVAE
+            is trained on.
         data_dir: Folder of the files, or of sets prepared by tensorflow_datasets.
         **options: What else the set takes:
             value_range: `(low, high)` that the pixels are scaled to, `(0.0, 1.0)` by default

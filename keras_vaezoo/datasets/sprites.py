@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from keras_vaezoo.datasets import gcvae_rows
 from keras_vaezoo.datasets.dataset import Dataset
 from keras_vaezoo.datasets.grids import factor_grid
 from keras_vaezoo.datasets.lazy_images import LazyImages
@@ -37,6 +38,8 @@ def load_sprites(split, value_range=(0.0, 1.0), test_fraction=None, seed=0):
         value_range=value_range,
         is_grid=True,
     )
+    if split == gcvae_rows.SPLIT:
+        return dataset.take(gcvae_rows.gcvae_rows())
     return part(dataset, split, test_fraction, seed)
 
 

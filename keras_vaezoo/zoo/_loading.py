@@ -1,6 +1,5 @@
-"""The zoo: presets by name, in the folder zoo_weights."""
+"""from_preset: a model of any class."""
 
-from keras_vaezoo import presets_io
 from keras_vaezoo.models.base import BaseVAE
 
 
@@ -13,7 +12,8 @@ def from_preset(preset, **overrides):
         **overrides: `coefficient=value` pairs that win over the stored ones.
 
     Returns:
-        A model of the preset's own class, not compiled.
+        A model of the preset's own class, not compiled: ready to encode, sample and, once
+        compiled, fine-tune.
 
     Raises:
         ValueError: For an unknown preset, a missing or altered file, or a config that names a
@@ -22,13 +22,8 @@ def from_preset(preset, **overrides):
     Example:
 
     ```python
-    model = keras_vaezoo.from_preset("./my_preset")
+    model = keras_vaezoo.from_preset("vae_fashion_mnist_2d")
     images = model.sample(16, seed=0)
     ```
     """
     return BaseVAE.from_preset(preset, **overrides)
-
-
-def presets():
-    """Names of the presets there are, sorted: every folder of the zoo that holds a config."""
-    return presets_io.names()

@@ -1,0 +1,97 @@
+"""Where presets lie, and what there is."""
+
+import difflib
+import json
+import os
+import pathlib
+
+CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
+_COLUMNS = ("preset", "method", "data", "latent", "-ELBO", "reconstruction", "kl", "others")
+
+
+class Presets(dict):
+    """`{name: metadata}` of presets, sorted by name; `print` shows it as a table."""
+
+    def __str__(self):
+        if not self:
+            return "no presets"
+        rows = [_COLUMNS, *(_row(name, metadata) for name, metadata in self.items())]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def listing(method=None):
+    """The presets of one class, or of all: `Presets`."""
+    found = {name: _metadata(directory) for name, directory in paths().items()}
+    chosen = {n: m for n, m in found.items() if method in (None, "BaseVAE", m["method"])}
+    return Presets(chosen)
+
+
+def zoo_directory():
+    """The package's folder of presets: inside an installed package, or beside pyproject.toml."""
+    package = pathlib.Path(__file__).parent
+    inside, beside = package / "zoo_weights", package.parent / "zoo_weights"
+    if not inside.is_dir() and (package.parent / "pyproject.toml").is_file():
+        return beside
+    return inside
+
+
+def paths():
+    """`{name: directory}` of the presets there are, sorted: the folders that hold a config.
+
+    A name of the package's folder comes before the same name in $KERAS_VAEZOO_HOME.
+    """
+    home = os.environ.get("KERAS_VAEZOO_HOME")
+    found = {}
+    for folder in (zoo_directory(), *([pathlib.Path(home).expanduser()] if home else [])):
+        for path in folder.glob(f"*/{CONFIG}"):
+            found.setdefault(path.parent.name, path.parent)
+    return dict(sorted(found.items()))
+
+
+def locate(preset):
+    """The directory of a preset name or path."""
+    if isinstance(preset, pathlib.PurePath):
+        return preset
+    if not isinstance(preset, str):
+        raise ValueError(f"preset must be a name or a path. Received: {preset!r}")
+    known = paths()
+    if preset in known:
+        return known[preset]
+    if "/" in preset or "\\" in preset:
+        return pathlib.Path(preset).expanduser()
+    close = difflib.get_close_matches(preset, known, n=3, cutoff=0.5)
+    hint = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
+    raise ValueError(
+        f"There is no preset {preset!r}. {hint}The zoo has {list(known)}. For a directory pass a "
+        "pathlib.Path, or a string with a separator such as './my_preset'."
+    )
+
+
+def _metadata(directory):
+    """The metadata of a preset with the `method`, its class, beside it."""
+    metadata = {}
+    if (directory / METADATA).is_file():
+        metadata = json.loads((directory / METADATA).read_text(encoding="utf-8"))
+    config = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
+    return {"method": config.get("class_name", ""), **metadata}
+
+
+def _row(name, metadata):
+    recipe, scores = metadata.get("recipe", {}), metadata.get("scores", {})
+    elbo = scores.get("elbo")
+    nats = [None if elbo is None else -elbo, scores.get("reconstruction"), scores.get("kl")]
+    others = [f"{key} {value['value']:.3f}" for key, value in scores.get("metrics", {}).items()]
+    if "probe_accuracy" in metadata:
+        others.insert(0, f"probe {metadata['probe_accuracy']['value']:.3f}")
+    return (
+        name,
+        metadata["method"],
+        recipe.get("train", {}).get("dataset", ""),
+        str(recipe.get("latent_dim", "")),
+        *("" if number is None else f"{number:.1f}" for number in nats),
+        ", ".join(others),
+    )
