@@ -42,7 +42,7 @@ def main():
         epochs=args.epochs,
         validation_data=test.as_pydataset(args.batch_size, shuffle=False),
         callbacks=[
-            keras.callbacks.BackupAndRestore(str(args.out / "backup")),
+            keras.callbacks.BackupAndRestore(str(args.out / "backup"), double_checkpoint=True),
             keras.callbacks.CSVLogger(str(args.out / "log.csv"), append=True),
         ],
     )

@@ -19,9 +19,9 @@ def load(name, data_dir):
     if name is None:
         try:
             return load("fashion_mnist", data_dir)
-        except ValueError as error:
+        except FileNotFoundError as error:
             print(f"{error}\nGoing on with sprites, which need no files.\n")
-            return load("sprites", data_dir)
+            return load("sprites", None)
     data = vz.datasets.load(name, data_dir=data_dir)
     rows = np.random.default_rng(0).permutation(len(data))[:60_000]
     return data.take(np.sort(rows)).split(test_fraction=0.1)

@@ -34,9 +34,9 @@ def load(name, data_dir, most=20_000):
     if name is None:
         try:
             return load("fashion_mnist", data_dir, most=60_000)
-        except ValueError as error:
+        except FileNotFoundError as error:
             print(f"{error}\nGoing on with sprites, which need no files.\n")
-            return load("sprites", data_dir, most)
+            return load("sprites", None, most)
     data = vz.datasets.load(name, data_dir=data_dir)
     rows = np.random.default_rng(0).permutation(len(data))[:most]
     train, test = data.take(np.sort(rows)).split(test_fraction=0.1)

@@ -6,6 +6,7 @@ from keras_vaezoo import (
     datasets,
     divergences,
     evaluation,
+    exporting,
     likelihoods,
     metrics,
     models,
@@ -16,6 +17,7 @@ from keras_vaezoo import (
     zoo,
 )
 from keras_vaezoo.evaluation import score
+from keras_vaezoo.exporting import export_networks
 from keras_vaezoo.models import (
     GCVAE,
     VAE,
@@ -46,6 +48,8 @@ __all__ = [
     "datasets",
     "divergences",
     "evaluation",
+    "export_networks",
+    "exporting",
     "from_preset",
     "likelihoods",
     "metrics",

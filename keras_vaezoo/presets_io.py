@@ -98,6 +98,11 @@ def read(directory, expected_class=None):
     for name in (CONFIG, METADATA, WEIGHTS):
         if not (directory / name).is_file():
             raise ValueError(f"The preset {str(directory)!r} has no file {name}.")
+        if (directory / name).resolve().parent != directory.resolve():
+            raise ValueError(
+                f"{str(directory / name)!r} leads out of the preset's directory, to "
+                f"{str((directory / name).resolve())!r}. Copy the file into the directory."
+            )
     config = _json(directory / CONFIG)
     _refuse_foreign_classes(config, directory / CONFIG)
     metadata = read_metadata(directory)

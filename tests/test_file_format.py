@@ -103,7 +103,7 @@ def test_another_class_is_refused(preset):
 
 
 def test_unknown_name_lists_the_zoo():
-    with pytest.raises(ValueError, match=r"no preset 'nothing'; the zoo has \["):
+    with pytest.raises(ValueError, match=r"no preset 'nothing'. The zoo has \["):
         vz.from_preset("nothing")
 
 

@@ -23,7 +23,7 @@ LAYERS = [
     {"networks", "datasets"},
     {"models.base"},
     {"models"},
-    {"evaluation", "zoo", "probe"},
+    {"evaluation", "exporting", "zoo", "probe"},
     {"callbacks"},
 ]
 BACKENDS = {"tensorflow", "tensorflow_datasets", "jax", "torch", "matplotlib", "sklearn"}

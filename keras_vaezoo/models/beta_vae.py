@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from keras_vaezoo import checks
 from keras_vaezoo.models.base import BaseVAE
 
 
@@ -52,8 +53,8 @@ class BetaVAE(BaseVAE):
         **kwargs,
     ):
         for name, value in (("beta", beta), ("capacity", capacity)):
-            if value is not None and not value >= 0:
-                raise ValueError(f"{name} must not be negative. Received: {name}={value!r}")
+            if name == "beta" or value is not None:
+                checks.check_number(name, value, minimum=0)
         coefficients = {"reconstruction": 1.0, "kl": beta}
         if capacity is not None:
             coefficients["capacity"] = capacity

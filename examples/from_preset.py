@@ -1,0 +1,41 @@
+"""Load a preset of the zoo, then encode, reconstruct and sample with it.
+
+python examples/from_preset.py                                    # on samples of its own
+python examples/from_preset.py vae_fashion_mnist_2d my_photos     # on your images
+"""
+
+import argparse
+import pathlib
+
+import keras_vaezoo as vz
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("preset", nargs="?", default="vae_fashion_mnist_2d", help="name or path")
+    parser.add_argument("folder", nargs="?", help="image files of any size")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("runs/from_preset"))
+    args = parser.parse_args()
+
+    print(vz.presets())
+    model = vz.from_preset(args.preset)
+    images = model.sample(10, seed=1)
+    if args.folder:
+        height, width, channels = model.input_shape[1:]
+        data = vz.datasets.from_folder(args.folder, size=(height, width), channels=channels)
+        images = data.images[:: -(-len(data) // 10)]  # ten over all sub-folders
+
+    codes = model.encode(images)
+    rebuilt = model.reconstruct(images)
+    new = model.sample(10, seed=0)
+    print(f"codes of {model.latent_dim} dimensions, the first at {codes.mean[0].round(2)}")
+    print(f"reconstructions {rebuilt.shape}, samples {new.shape}")
+
+    args.out.mkdir(parents=True, exist_ok=True)
+    picture = args.out / "overview.png"
+    vz.plots.overview(model, images).savefig(picture)
+    print(f"wrote {picture}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""The examples run as a user runs them, at a tiny size and on files made here."""
+
+import importlib
+import json
+import pathlib
+import re
+import sys
+
+import keras
+import numpy as np
+import pytest
+from PIL import Image
+
+import keras_vaezoo as vz
+
+EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+NAMES = sorted(p.stem for p in EXAMPLES.glob("*.py") if "__main__" in p.read_text(encoding="utf-8"))
+PRESET = "vae_mnist_2d"
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """A folder of 40 grey PNG files, 28x28, in two sub-folders: bright squares at random places."""
+    rng = np.random.default_rng(0)
+    for number in range(40):
+        image = np.zeros((28, 28), "uint8")
+        top, left = rng.integers(2, 16, size=2)
+        image[top : top + 10, left : left + 10] = 255
+        path = tmp_path / "photos" / "ab"[number % 2] / f"{number}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image).save(path)
+    return tmp_path / "photos"
+
+
+@pytest.fixture
+def example(monkeypatch):
+    """Imports an example by its name; its folder is where Python looks when it is run."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    return importlib.import_module
+
+
+@pytest.fixture
+def run_example(example, monkeypatch):
+    """Runs an example's `main` with the arguments of a command line."""
+
+    def run(name, *arguments):
+        monkeypatch.setattr(sys, "argv", [f"{name}.py", *map(str, arguments)])
+        example(name).main()
+
+    return run
+
+
+def test_quickstart(run_example, tmp_path):
+    small = ("--dataset", "digits", "--epochs", 1, "--latent-dim", 2)
+    run_example("quickstart", *small, "--method", "ControlVAE", "--out", tmp_path)
+    assert (tmp_path / "overview.png").stat().st_size > 5000
+    model = keras.saving.load_model(tmp_path / "model.keras")
+    assert isinstance(model, vz.ControlVAE) and model.sample(2).shape == (2, 8, 8, 1)
+
+
+def test_own_images(run_example, photos, tmp_path):
+    small = ("--size", 16, "--channels", 1, "--latent-dim", 2, "--epochs", 1)
+    run_example("own_images", photos, *small, "--out", tmp_path)
+    assert {"model.keras", "overview.png", "history.png", "log.csv"} <= {
+        path.name for path in tmp_path.iterdir()
+    }
+
+
+def test_fine_tune(run_example, photos, tmp_path):
+    options = ("--epochs", 2, "--batch-size", 8, "--learning-rate", 0.01, "--freeze", "encoder")
+    run_example("fine_tune", PRESET, photos, *options, "--out", tmp_path / "out")
+    folder = tmp_path / "out" / f"{PRESET}_photos_encoder"
+    before, after = vz.from_preset(PRESET), vz.from_preset(folder)
+    for old, new in zip(before.encoder.get_weights(), after.encoder.get_weights(), strict=True):
+        np.testing.assert_array_equal(old, new)
+    assert len(after.trainable_variables) == len(before.trainable_variables)
+    scores = json.loads((folder / "metadata.json").read_text())["scores"]
+    assert scores["before"]["settings"]["examples"] == 4
+    assert scores["after"]["elbo"] > scores["before"]["elbo"] + 10
+    assert (folder / "before.png").exists() and (folder / "after.png").exists()
+
+
+def test_from_preset(run_example, photos, tmp_path):
+    run_example("from_preset", PRESET, photos, "--out", tmp_path)
+    assert (tmp_path / "overview.png").stat().st_size > 5000
+
+
+def test_compare_methods(run_example, tmp_path):
+    options = ("--images", 200, "--architecture", "mlp", "--latent-dim", 2, "--epochs", 1)
+    methods = ("--methods", "VAE", "--seeds", 0, 1)
+    run_example("compare_methods", *options, *methods, "--out", tmp_path)
+    folder = tmp_path / "digits_mlp_2_bernoulli_1_64_200"
+    report = json.loads((folder / "report.json").read_text())
+    runs = [report["runs"]["VAE"][seed] for seed in ("0", "1")]
+    assert runs[0] != runs[1] and (report["train"], report["test"]) == (180, 20)
+    for one in runs:
+        assert one["elbo"] == pytest.approx(-one["reconstruction"] - one["kl"])
+    assert (folder / "rate_distortion.png").exists() and (folder / "report.md").exists()
+    model = keras.saving.load_model(folder / "VAE" / "seed_1" / "model.keras")
+    assert model.latent_dim == 2
+
+
+COMPARED = ["--methods", "VAE", "BetaVAE:beta=2", "--seeds", "0", "1", "--architecture", "mlp"]
+
+
+def test_compare_methods_goes_on_where_it_was_stopped(example, monkeypatch, tmp_path, capsys):
+    module, done = example("compare_methods"), []
+
+    def stand_in(model, seed, train, test, args, folder):
+        if len(done) == 3 and "stopped" not in done:
+            done.append("stopped")
+            raise KeyboardInterrupt
+        done.append((model.coefficients["kl"], seed))
+        kl = None if model.coefficients["kl"] == 2.0 else 3.0
+        return {"reconstruction": 20.0 + 2 * seed, "kl": kl}
+
+    monkeypatch.setattr(module, "run", stand_in)
+    monkeypatch.setattr(sys, "argv", ["compare_methods.py", *COMPARED, "--out", str(tmp_path)])
+    with pytest.raises(KeyboardInterrupt):
+        module.main()
+    module.main()
+    assert done == [(1.0, 0), (2.0, 0), (1.0, 1), "stopped", (2.0, 1)]
+    printed = capsys.readouterr().out
+    assert "| VAE            | 21.000 ± 1.414 | 3.000 ± 0.000 |" in printed
+    assert "| BetaVAE:beta=2 | 21.000 ± 1.414 | -             |" in printed
+
+
+def test_compare_methods_names_what_a_method_requires(example):
+    completed = example("compare_methods").completed
+    assert completed("ControlVAE") == "ControlVAE:set_point=18.0"
+    assert completed("ControlVAE:set_point=5") == "ControlVAE:set_point=5"
+    assert completed("ControlVAE:ki=0.005") == "ControlVAE:ki=0.005,set_point=18.0"
+    assert completed("VAE") == "VAE"
+
+
+@pytest.mark.parametrize(
+    "method, message",
+    [
+        ("Vae", "Vae: the methods are GCVAE, VAE"),
+        ("BetaVAE:bet=2", "BetaVAE:bet=2: .*unexpected keyword argument 'bet'"),
+        ("InfoVAE:lambda_=high", "InfoVAE:lambda_=high: lambda_ must be .*Received: .*'high'"),
+        ("InfoVAE:lambda_", "InfoVAE:lambda_: lambda_ must be .*Received: .*''"),
+    ],
+)
+def test_compare_methods_checks_all_before_it_starts(
+    method, message, example, monkeypatch, tmp_path, capsys
+):
+    out = tmp_path / "out"
+    argv = ["compare_methods.py", "--methods", "VAE", method, "--out", str(out)]
+    monkeypatch.setattr(sys, "argv", argv)
+    with pytest.raises(SystemExit):
+        example("compare_methods").main()
+    error = " ".join(capsys.readouterr().err.split())
+    assert not out.exists()
+    assert re.search(message, error), error
+
+
+@pytest.mark.parametrize("name", ["quickstart", "pictures"])
+def test_sprites_stand_in_for_missing_files(name, example, tmp_path, monkeypatch):
+    asked = []
+
+    def load(name, data_dir=None):
+        asked.append(name)
+        if name != "sprites":
+            raise FileNotFoundError(name)
+        assert data_dir is None
+        return vz.datasets.from_arrays(np.zeros((20, 4, 4, 1), "float32"))
+
+    monkeypatch.setattr(vz.datasets, "load", load)
+    train, test = example(name).load(None, str(tmp_path))
+    assert asked == ["fashion_mnist", "sprites"] and (len(train), len(test)) == (18, 2)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_example_imports_and_says_how_it_is_run(name, example):
+    assert f"python examples/{name}.py" in example(name).__doc__
