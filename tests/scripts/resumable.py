@@ -11,6 +11,7 @@ import keras
 import numpy as np
 
 import keras_vaezoo as vz
+from keras_vaezoo.control import Controller
 from tests.models.methods import build, images
 
 
@@ -27,8 +28,19 @@ class Kill(keras.callbacks.Callback):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
+# Controllers of GCVAE that reach no limit on these images, so that all of them integrate.
+ARGUMENTS = {
+    "GCVAE": {
+        "alpha": Controller(
+            30.0, kp=0.1, ki=0.01, maximum=0.5, measured="reconstruction", action=-1
+        ),
+        "beta": Controller(0.02, kp=0.1, ki=0.1, maximum=0.5),
+    }
+}
+
+
 def main(method, folder, result, kill_at):
-    model = build(method)
+    model = build(method, **ARGUMENTS.get(method, {}))
     model.compile(keras.optimizers.Adam(0.01))
     callbacks = [
         keras.callbacks.BackupAndRestore(folder, double_checkpoint=True),
@@ -46,6 +58,8 @@ def main(method, folder, result, kill_at):
     ).history
     variables = [*model.variables, *model.optimizer.variables]
     values = {f"variable_{i}": keras.ops.convert_to_numpy(v) for i, v in enumerate(variables)}
+    for name in model.coefficients:
+        values[f"integral_{name}"] = model.loss_coefficients.slot(name)["integral"]
     np.savez(result, **values, **{f"history_{name}": v for name, v in history.items()})
 
 
