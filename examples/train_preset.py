@@ -8,6 +8,7 @@ A stopped run goes on where it was: its state lies in runs/zoo/<name>.
 """
 
 import argparse
+import copy
 import dataclasses
 import json
 import math
@@ -45,7 +46,8 @@ def trained(recipe, data, run, verbose):
     keras.utils.set_random_seed(recipe.seed)
     model = recipe.model(data.shape)
     accelerated = {} if keras.backend.backend() == "torch" else {"steps_per_execution": 10}
-    model.compile(keras.optimizers.get(recipe.optimizer), jit_compile=False, **accelerated)
+    optimizer = keras.optimizers.get(copy.deepcopy(recipe.optimizer))  # get() changes the config
+    model.compile(optimizer, jit_compile=False, **accelerated)
     if recipe.steps:
         length = min(EPOCH, recipe.steps)
         plan = {"epochs": math.ceil(recipe.steps / length), "steps_per_epoch": length}
