@@ -4,7 +4,7 @@
     python examples/train_preset.py vae_fashion_mnist_2d --epochs 1 --zoo runs/zoo
     python examples/train_preset.py vae_fashion_mnist_2d --verify   # are the stored scores right?
 
-A stopped run goes on where it was: its state lies in runs/zoo/<name>.
+A stopped run goes on where it was: its state lies in runs/zoo.
 """
 
 import argparse
@@ -80,7 +80,7 @@ def main():
     if args.epochs:
         recipe = dataclasses.replace(recipe, epochs=args.epochs, steps=None)
     data = recipe.load("train", args.data_dir)
-    run = args.runs / args.name
+    run = args.runs / f"{args.name}_{recipe.epochs or recipe.steps}"
     run.mkdir(parents=True, exist_ok=True)
     model, seconds = trained(recipe, data, run, args.verbose)
     metadata = {
@@ -90,7 +90,7 @@ def main():
     }
     model.save_to_preset(args.zoo / args.name, metadata)
     write_card(args.zoo / args.name, model, recipe.load("test", args.data_dir), metadata)
-    print(vz.zoo.presets()[args.name] if args.zoo == ZOO else f"wrote {args.zoo / args.name}")
+    print(f"wrote {args.zoo / args.name}")
 
 
 if __name__ == "__main__":
