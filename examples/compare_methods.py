@@ -3,8 +3,9 @@
     python examples/compare_methods.py --dataset digits --epochs 20 --seeds 0 1 2 \\
         --methods VAE BetaVAE:beta=4 WAE:stochastic=True GCVAE:correlation=mahalanobis
 
-Prints a table of mean ± standard deviation over the seeds and writes report.md, report.json and a
-picture of rate and distortion. A finished run is not repeated, a stopped one goes on where it was.
+Prints a table of mean ± standard deviation over the seeds and writes report.md, report.json, a
+picture of rate and distortion and one of what the models of the first seed draw. A finished run is
+not repeated, a stopped one goes on where it was.
 """
 
 import argparse
@@ -30,6 +31,8 @@ E_q[-log p(x|z)] and elbo is -(reconstruction + kl), whatever a method's loss is
 {table}
 
 {picture}
+
+![Reconstructions and samples, seed {seeds[0]}](overview.png)
 
 All have the same network and likelihood: {settings}.
 """
@@ -80,6 +83,10 @@ def build(text, seed, shape, args):
     several = 1 if backend == "torch" else 10
     model.compile("adam", jit_compile=backend == "jax", steps_per_execution=several)
     return model
+
+
+def run_folder(out, text, seed):
+    return out / text.replace(":", "_") / f"seed_{seed}"
 
 
 def run(model, seed, train, test, args, folder):
@@ -135,8 +142,7 @@ def main():
         if str(seed) not in runs:
             print(f"\n{text}, seed {seed}")
             model = build(text, seed, train.shape, args)
-            folder = out / text.replace(":", "_") / f"seed_{seed}"
-            runs[str(seed)] = run(model, seed, train, test, args, folder)
+            runs[str(seed)] = run(model, seed, train, test, args, run_folder(out, text, seed))
             aside.write_text(json.dumps(results, indent=2))
             aside.replace(kept)
 
@@ -151,6 +157,9 @@ def main():
     if points:
         vz.plots.rate_distortion(points).savefig(out / "rate_distortion.png")
         picture = "![Rate and distortion](rate_distortion.png)"
+    files = {text: run_folder(out, text, args.seeds[0]) / "model.keras" for text in args.methods}
+    models = {text: keras.saving.load_model(file, compile=False) for text, file in files.items()}
+    vz.plots.overview_comparison(models, test.images[:10]).savefig(out / "overview.png")
     facts = {"seeds": args.seeds, "train": len(train), "test": len(test), "settings": settings}
     report = json.dumps({**facts, "methods": summary, "runs": results}, indent=2)
     (out / "report.json").write_text(report)

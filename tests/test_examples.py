@@ -2,9 +2,11 @@
 
 import importlib
 import json
+import os
 import pathlib
 import re
 import sys
+import types
 
 import keras
 import numpy as np
@@ -95,9 +97,64 @@ def test_compare_methods(run_example, tmp_path):
     assert runs[0] != runs[1] and (report["train"], report["test"]) == (180, 20)
     for one in runs:
         assert one["elbo"] == pytest.approx(-one["reconstruction"] - one["kl"])
-    assert (folder / "rate_distortion.png").exists() and (folder / "report.md").exists()
+    assert {"rate_distortion.png", "overview.png", "report.md"} <= set(os.listdir(folder))
     model = keras.saving.load_model(folder / "VAE" / "seed_1" / "model.keras")
     assert model.latent_dim == 2
+
+
+SMALL = ("--architecture", "mlp", "--scored", 2000, "--verbose", 0)
+
+
+def test_gcvae_sprites(run_example, tmp_path, capsys):
+    options = (*SMALL, "--steps", 2, "--latent-dims", 2, 3, "--models", "GCVAE-II")
+    run_example("gcvae_sprites", *options, "--out", tmp_path)
+    found = set(os.listdir(tmp_path / "nats_2_0"))
+    assert {
+        "fig4_losses_and_metrics.png",
+        "fig5_latent_dimensions.png",
+        "fig6_training.png",
+    } < found
+    assert "controllers_GCVAE-II_3.png" in found
+    assert (tmp_path / "nats_2_3_0" / "fig2_generation.png").exists()
+    first = capsys.readouterr().out
+    run_example("gcvae_sprites", *options, "--out", tmp_path)
+    again = capsys.readouterr().out
+    assert first[first.index("\nnats") :] == again[again.index("\nnats") :]
+
+
+def test_stopping_study(run_example, tmp_path, capsys):
+    options = (*SMALL, "--models", "II", "--latent-dim", 2)
+    run_example("stopping_study", *options, "--epochs", 2, "--out", tmp_path)
+    results = json.loads((tmp_path / "results_2_2_0.json").read_text())["II"]
+    assert results["none"]["epoch"] == 2 and 0 <= results["none"]["mig"] <= 1
+    assert "none" in capsys.readouterr().out
+
+
+def test_each_rule_notes_its_own_epoch(example):
+    watch = example("stopping_study").Watch(
+        {"a": Rule(2), "b": Rule(4)}, lambda model: {"mig": 0.5}
+    )
+    watch.set_model(types.SimpleNamespace(stop_training=False))
+    watch.on_train_begin()
+    for epoch in range(6):
+        watch.on_epoch_end(epoch)
+        assert not watch.model.stop_training
+    assert watch.found == {"a": {"epoch": 3, "mig": 0.5}, "b": {"epoch": 5, "mig": 0.5}}
+
+
+class Rule(keras.callbacks.Callback):
+    """Stops at the end of one epoch, counted from 0."""
+
+    def __init__(self, last):
+        super().__init__()
+        self.last = last
+
+    def on_train_begin(self, logs=None):
+        self.stopped_epoch = None
+
+    def on_epoch_end(self, epoch, logs=None):
+        if epoch == self.last:
+            self.stopped_epoch, self.model.stop_training = epoch, True
 
 
 COMPARED = ["--methods", "VAE", "BetaVAE:beta=2", "--seeds", "0", "1", "--architecture", "mlp"]
@@ -111,6 +168,8 @@ def test_compare_methods_goes_on_where_it_was_stopped(example, monkeypatch, tmp_
             done.append("stopped")
             raise KeyboardInterrupt
         done.append((model.coefficients["kl"], seed))
+        folder.mkdir(parents=True)
+        model.save(folder / "model.keras")
         kl = None if model.coefficients["kl"] == 2.0 else 3.0
         return {"reconstruction": 20.0 + 2 * seed, "kl": kl}
 

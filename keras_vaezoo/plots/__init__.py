@@ -26,7 +26,12 @@ from keras_vaezoo.plots.curves import controllers, history
 from keras_vaezoo.plots.ellipses import embedding, embedding_comparison
 from keras_vaezoo.plots.information import kl_per_dimension, rate_distortion
 from keras_vaezoo.plots.latent_walks import manifold, traversals
-from keras_vaezoo.plots.pictures import overview, reconstructions, samples
+from keras_vaezoo.plots.pictures import (
+    overview,
+    overview_comparison,
+    reconstructions,
+    samples,
+)
 
 __all__ = [
     "controllers",
@@ -36,6 +41,7 @@ __all__ = [
     "kl_per_dimension",
     "manifold",
     "overview",
+    "overview_comparison",
     "rate_distortion",
     "reconstructions",
     "samples",

@@ -1,9 +1,11 @@
-"""What a model makes: reconstructions, samples, and both in one overview."""
+"""What models make: reconstructions, samples, and both in one overview."""
 
 import numpy as np
 
 from keras_vaezoo.plots._arrays import check_count, first, to_numpy
 from keras_vaezoo.plots._grid import Grid, rows_of
+
+_GAP = 0.2  # between blocks of rows, in heights of a cell
 
 
 def _rebuild(model, originals):
@@ -19,7 +21,7 @@ def _rebuild(model, originals):
 
 def _add_pairs(grid, originals, rebuilt):
     """Put originals above their reconstructions, blocks of two rows; return the next free row."""
-    block = 2.2
+    block = 2 + _GAP
     above = rows_of(len(originals), grid.look.columns, step=block)
     below = above + [1.0, 0.0]
     grid.add(originals, above)
@@ -117,4 +119,51 @@ def overview(model, images, n=10, seed=0, *, shape=None, value_range=None):
     grid.add(drawn, places)
     for row in np.unique(places[:, 0]):
         grid.row_labels[row] = "sample"
+    return grid.figure("Reconstructions and samples", grid.look.reference)
+
+
+def overview_comparison(models, images, n=10, seed=0, *, shape=None, value_range=None):
+    """Draw what several models make of the same examples and of the same draws from the prior.
+
+    A row of originals, a row of reconstructions for each model, a row of samples for each model;
+    all have the same range of values.
+
+    Args:
+        models: {name: model}, anything with ``reconstruct(x)`` and ``sample(n, seed)``.
+        images: Examples, (examples, ...); the first `n` are drawn.
+        n: Number of examples and of samples, all in one row.
+        seed: Whole number that fixes the samples.
+        shape: Shape to draw an example in, such as ``(28, 28, 1)`` for flattened images.
+        value_range: (low, high) of the shades or heights; by default that of the data.
+
+    Returns:
+        A ``matplotlib.figure.Figure``.
+
+    Raises:
+        ValueError: If there are no models or images, or if a reconstruction has another shape.
+
+    Reference:
+        Ezukwoke et al., GCVAE: Generalized-Controllable Variational AutoEncoder, Figs. 2 and 3.
+
+    Example:
+
+        models = {"VAE": vae, "beta-VAE": beta_vae}
+        keras_vaezoo.plots.overview_comparison(models, images).savefig("comparison.png")
+    """
+    if not models:
+        raise ValueError(f"Give at least one model by name. Received: models={models!r}")
+    originals = first(images, n)
+    rebuilt = {name: _rebuild(model, originals) for name, model in models.items()}
+    drawn = {f"{name}, samples": to_numpy(m.sample(n, seed)) for name, m in models.items()}
+    grid = Grid([originals, *rebuilt.values(), *drawn.values()], shape, value_range)
+    row = 0.0
+    for block in ({"original": originals}, rebuilt, drawn):
+        for name, examples in block.items():
+            places = [(row, column) for column in range(len(examples))]
+            grid.add(examples, places)
+            if block is rebuilt:
+                grid.add(originals, places, faint=True)
+            grid.row_labels[row] = name
+            row += 1.0
+        row += _GAP
     return grid.figure("Reconstructions and samples", grid.look.reference)

@@ -23,6 +23,7 @@ FIGURES = {
     "kl_per_dimension": lambda: plots.kl_per_dimension(*MODEL.encode(IMAGES)),
     "manifold": lambda: plots.manifold(MODEL, n=3),
     "overview": lambda: plots.overview(MODEL, IMAGES, n=4),
+    "overview_comparison": lambda: plots.overview_comparison({"a": MODEL, "b": MODEL}, IMAGES, n=4),
     "rate_distortion": lambda: plots.rate_distortion({"VAE": (25.0, 18.0)}),
     "reconstructions": lambda: plots.reconstructions(MODEL, IMAGES),
     "samples": lambda: plots.samples(MODEL, n=4),

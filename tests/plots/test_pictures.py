@@ -71,6 +71,21 @@ def test_overview_has_three_kinds_of_rows():
     np.testing.assert_allclose(pixels[10:], images[::-1])
 
 
+def test_a_comparison_has_a_row_of_each_kind_for_each_model():
+    images = RNG.uniform(0, 0.5, size=(3, 4, 4, 1))
+    models = {"same": Echo(samples=images), "brighter": Echo(0.5, samples=1 - images)}
+    figure = plots.overview_comparison(models, images, n=2)
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels == ["original", "same", "brighter", "same, samples", "brighter, samples"]
+    found = [np.asarray(image.get_array())[..., :1] for image in figure.axes[0].images]
+    expected = [images, images, images + 0.5, images, 1 - images]
+    np.testing.assert_allclose(found, np.concatenate([rows[:2] for rows in expected]))
+    tops = [image.get_extent()[3] for image in figure.axes[0].images[::2]]
+    assert (np.diff(tops) <= -1.0).all()
+    with pytest.raises(ValueError, match="at least one model"):
+        plots.overview_comparison({}, images)
+
+
 @pytest.mark.parametrize(
     ("values", "low", "high", "text"),
     [
