@@ -9,7 +9,7 @@ _CARD = """# {name}
 {formula}
 
 ![Test examples, their reconstructions, samples from the prior](overview.png)
-
+{controllers}
 ```python
 model = keras_vaezoo.from_preset("{name}")
 mean, log_variance = model.encode(images)  # images: {shape}, float32 in {value_range}
@@ -34,13 +34,23 @@ this data, not what is possible.
 """
 
 
-def write_card(directory, model, test, metadata):
-    """Writes README.md and overview.png into a preset's directory."""
+_CONTROLLERS = """
+![Each controller: set point, measured term and coefficient, by epoch of training](controllers.png)
+"""
+
+
+def write_card(directory, model, test, log):
+    """Writes README.md and pictures into a preset's directory; `log` is CSVLogger's file."""
+    metadata = json.loads((directory / "metadata.json").read_text())
     scores, recipe = metadata["scores"], metadata["recipe"]
     vz.plots.overview(model, test.images[:10]).savefig(directory / "overview.png", dpi=60)
+    controlled = any(map(model.loss_coefficients.enabled, model.coefficients))
+    if controlled:
+        vz.plots.controllers(log).savefig(directory / "controllers.png", dpi=60)
     text = _CARD.format(
         name=directory.name,
         formula=" ".join(type(model).__doc__.split("\n\n")[0].split()),
+        controllers=_CONTROLLERS if controlled else "",
         shape=("n", *test.shape),
         value_range=model.likelihood.value_range or "any range",
         examples=scores["settings"]["examples"],
@@ -72,13 +82,22 @@ def _recipe(metadata):
     yield "data", _source(recipe["train"])
     yield "sha256 of the training data", f"`{training.pop('train_sha256')}`"
     yield "network", f"`{recipe['architecture']}`, {recipe['latent_dim']} latent dimensions"
-    yield "method", f"`{recipe['method']}` `{json.dumps(recipe['method_arguments'])}`"
+    arguments = (f"{k}={_brief(value)}" for k, value in recipe["method_arguments"].items())
+    yield "method", f"`{recipe['method']}({', '.join(arguments)})`"
     yield "likelihood", f"`{json.dumps(metadata['scores']['settings']['likelihood'])}`"
-    yield "optimizer", f"`{json.dumps(recipe['optimizer'])}`"
+    yield "optimizer", f"`{_brief(recipe['optimizer'])}`"
     length = f"{recipe['steps']} steps" if recipe["steps"] else f"{recipe['epochs']} epochs"
     yield "training", f"{length} of batches of {recipe['batch_size']}, seed {recipe['seed']}"
     yield "wall time", f"{training.pop('seconds')} s on two shared CPU cores"
     yield "versions", ", ".join(f"{name} {version}" for name, version in training.items())
+
+
+def _brief(value):
+    """An argument as text; the Keras config of an object as the call that makes it."""
+    if not isinstance(value, dict):
+        return repr(value)
+    given = {k: v for k, v in value["config"].items() if v is not None and k != "name"}
+    return f"{value['class_name']}({', '.join(f'{k}={v!r}' for k, v in given.items())})"
 
 
 def _source(source):

@@ -89,7 +89,8 @@ def main():
         **recipe.scores(model, args.data_dir, args.verbose),
     }
     model.save_to_preset(args.zoo / args.name, metadata)
-    write_card(args.zoo / args.name, model, recipe.load("test", args.data_dir), metadata)
+    test = recipe.load("test", args.data_dir)
+    write_card(args.zoo / args.name, model, test, run / "log.csv")
     print(f"wrote {args.zoo / args.name}")
 
 
