@@ -90,8 +90,14 @@ def _row(name, metadata):
     return (
         name,
         metadata["method"],
-        recipe.get("train", {}).get("dataset", ""),
+        _data(recipe.get("train", {})),
         str(recipe.get("latent_dim", "")),
         *("" if number is None else f"{number:.1f}" for number in nats),
         ", ".join(others),
     )
+
+
+def _data(source):
+    """Name of the training data, and which part of them where that is not "train"."""
+    split = source.get("split", "train")
+    return source.get("dataset", "") + ("" if split == "train" else f" ({split})")

@@ -1,5 +1,6 @@
 """The code that README shows is run as it stands there."""
 
+import importlib
 import pathlib
 import re
 
@@ -9,7 +10,9 @@ import numpy as np
 import keras_vaezoo as vz
 from tests.models.methods import images, networks
 
-README = (pathlib.Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+ROOT = pathlib.Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def block_with(text):
@@ -43,3 +46,10 @@ def test_controllers_and_schedules():
 def test_every_method_stands_in_the_table():
     for name in vz.models.__all__:
         assert f"| `{name}` |" in README, name
+
+
+def test_the_zoo_obtains_what_the_tables_say(monkeypatch):
+    monkeypatch.delenv("KERAS_VAEZOO_HOME", raising=False)
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    for table in importlib.import_module("zoo_tables").tables():
+        assert table in README, "python examples/zoo_tables.py prints what belongs into README.md"
