@@ -58,7 +58,8 @@ def test_the_folder_of_the_environment_is_listed_behind_the_packages(home):
     assert isinstance(vz.from_preset("beta_vae_digits"), vz.BetaVAE)
     row = next(line for line in str(vz.presets()).splitlines() if "beta_vae_digits" in line)
     elbo = vz.presets()["beta_vae_digits"]["scores"]["elbo"]
-    assert row.split()[:5] == ["beta_vae_digits", "BetaVAE", "digits", "3", f"{-elbo:.1f}"]
+    data = ["beta_vae_digits", "BetaVAE", "digits", "(all)", "3", f"{-elbo:.1f}"]
+    assert row.split()[:6] == data
 
 
 def test_presets_of_a_class(home):
