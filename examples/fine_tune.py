@@ -11,6 +11,7 @@ import argparse
 import pathlib
 
 import keras
+import numpy as np
 
 import keras_vaezoo as vz
 
@@ -51,12 +52,13 @@ def main():
     keras.utils.set_random_seed(args.seed)
     model = vz.from_preset(args.preset)
     train, test = split_images(args.folder, model, args)
-    print(f"{len(train)} training and {len(test)} held-out images of shape {train.shape}")
+    print(f"{len(train)} training and {len(test)} held-out images, brought to {train.shape}")
     parts = (pathlib.Path(args.preset).name, args.folder.resolve().name, args.freeze)
     out = args.out / "_".join(part for part in parts if part)
     out.mkdir(parents=True, exist_ok=True)
 
-    shown = test.images[:: -(-len(test) // 10)]  # ten over all of them: files are sorted by folder
+    rows = np.linspace(0, len(test) - 1, min(10, len(test)))  # files are sorted by folder
+    shown = test.images[rows.astype(int)]
     before = vz.score(model, test, samples=10, verbose=0)
     vz.plots.overview(model, shown).savefig(out / "before.png")
     if args.freeze:
@@ -80,7 +82,8 @@ def main():
         getattr(model, args.freeze).trainable = True
     scores = {"before": before.to_dict(), "after": after.to_dict()}
     model.save_to_preset(out, {"fine_tuned_from": args.preset, "scores": scores})
-    print(f"wrote before.png, after.png and the preset to {out}")
+    print(f"wrote before.png, after.png and the preset to {out}; load it with")
+    print(f"keras_vaezoo.from_preset(pathlib.Path({str(out)!r}))")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ python examples/from_preset.py vae_fashion_mnist_2d my_photos     # on your imag
 import argparse
 import pathlib
 
+import numpy as np
+
 import keras_vaezoo as vz
 
 
@@ -19,11 +21,14 @@ def main():
 
     print(vz.presets())
     model = vz.from_preset(args.preset)
-    images = model.sample(10, seed=1)
-    if args.folder:
+    if args.folder is None:
+        print("No folder given: samples of the model stand in for originals.")
+        images = model.sample(10, seed=1)
+    else:
         height, width, channels = model.input_shape[1:]
         data = vz.datasets.from_folder(args.folder, size=(height, width), channels=channels)
-        images = data.images[:: -(-len(data) // 10)]  # ten over all sub-folders
+        rows = np.linspace(0, len(data) - 1, min(10, len(data)))  # over all sub-folders
+        images = data.images[rows.astype(int)]
 
     codes = model.encode(images)
     rebuilt = model.reconstruct(images)

@@ -30,7 +30,7 @@ def arguments():
 
 
 def load(name, data_dir, most=20_000):
-    """Training and test images; a large grid is thinned to `most` images."""
+    """Training and held-out images; a large grid is thinned to `most` images."""
     if name is None:
         try:
             return load("fashion_mnist", data_dir, most=60_000)
@@ -47,7 +47,7 @@ def main():
     args = arguments()
     keras.utils.set_random_seed(args.seed)
     train, test = load(args.dataset, args.data_dir)
-    print(f"{len(train)} training and {len(test)} test images of shape {train.shape[1:]}")
+    print(f"{len(train)} training and {len(test)} held-out images of shape {train.shape[1:]}")
 
     encoder, decoder = vz.networks.autoencoder(train.shape[1:], args.latent_dim)
     method = getattr(vz, args.method)

@@ -64,6 +64,8 @@ def check_batch(x, shape, what="x"):
         advice = ""
         if given[1:] == tuple(shape)[:-1] and shape[-1] == 1:
             advice = f" Add the channel axis: {what}[..., None]."
+        elif given == tuple(shape):
+            advice = f" Add the batch axis: {what}[None]."
         raise ValueError(
             f"{what} must have shape (batch, {_listed(shape)}).{advice} Received: shape={given}"
         )
@@ -102,6 +104,15 @@ def check_values(x, value_range, what="x"):
         )
 
 
+def check_is_no_dataset(x):
+    """A ValueError for the package's own Dataset, which can be streamed in several ways."""
+    if hasattr(x, "as_pydataset"):
+        raise ValueError(
+            "Say how the data set is to be read: x.as_tf(batch_size=64), "
+            f"x.as_pydataset(batch_size=64), or x.images for all of it. Received: {x!r}"
+        )
+
+
 def check_data(x, y, shape, value_range):
     """Checks before training: all of an array in memory, one batch of a stream.
 
@@ -114,6 +125,7 @@ def check_data(x, y, shape, value_range):
         shape: Input shape without the batch axis.
         value_range: Range of the likelihood.
     """
+    check_is_no_dataset(x)
     if hasattr(x, "__array__") and not hasattr(x, "dtype"):
         x = np.asarray(x)  # data frames
     if hasattr(x, "shape") and hasattr(x, "dtype"):

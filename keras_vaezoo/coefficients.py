@@ -242,8 +242,8 @@ class Coefficients(keras.layers.Layer):
                     f"The set point {slot['set_point']:g} of term {self.measured(name)!r} is not "
                     f"met: {slot['set_point'] - slot['error']:.4g} with coefficient {name!r} at "
                     f"its limit {slot['value']:g} (limits {slot['minimum']:g} and "
-                    f"{slot['maximum']:g}).",
-                    stacklevel=2,
+                    f"{slot['maximum']:g}). Train for longer, or widen the limits.",
+                    stacklevel=3,
                 )
 
 

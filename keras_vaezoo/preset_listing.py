@@ -1,12 +1,15 @@
 """Where presets lie, and what there is."""
 
-import difflib
 import json
 import os
 import pathlib
 
+from keras_vaezoo.close_names import did_you_mean
+
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
-_COLUMNS = ("preset", "method", "data", "latent", "-ELBO", "reconstruction", "kl", "others")
+RECIPE = "recipe.json"
+_COLUMNS = ("preset", "method", "data", "latent", "likelihood")
+_NATS = ("-ELBO", "reconstruction", "kl")
 
 
 class Presets(dict):
@@ -15,7 +18,10 @@ class Presets(dict):
     def __str__(self):
         if not self:
             return "no presets"
-        rows = [_COLUMNS, *(_row(name, metadata) for name, metadata in self.items())]
+        rows = [
+            (*_COLUMNS, *_NATS, "others"),
+            *(_row(name, metadata) for name, metadata in self.items()),
+        ]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
         return "\n".join(lines)
@@ -63,11 +69,15 @@ def locate(preset):
         return known[preset]
     if "/" in preset or "\\" in preset:
         return pathlib.Path(preset).expanduser()
-    close = difflib.get_close_matches(preset, known, n=3, cutoff=0.5)
-    hint = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
+    if (zoo_directory() / preset / RECIPE).is_file():
+        raise ValueError(
+            f"The preset {preset!r} has a recipe but no weights yet: run "
+            f"python examples/train_preset.py {preset}"
+        )
     raise ValueError(
-        f"There is no preset {preset!r}. {hint}The zoo has {list(known)}. For a directory pass a "
-        "pathlib.Path, or a string with a separator such as './my_preset'."
+        f"There is no preset {preset!r}. {did_you_mean(preset, known, n=3)}The zoo has "
+        f"{list(known)}. For a directory pass a pathlib.Path, or a string with a separator such "
+        "as './my_preset'."
     )
 
 
@@ -92,6 +102,7 @@ def _row(name, metadata):
         metadata["method"],
         _data(recipe.get("train", {})),
         str(recipe.get("latent_dim", "")),
+        scores.get("settings", {}).get("likelihood", {}).get("class", ""),
         *("" if number is None else f"{number:.1f}" for number in nats),
         ", ".join(others),
     )

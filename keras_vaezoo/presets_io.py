@@ -95,6 +95,8 @@ def write(model, directory, metadata=None):
 def read(directory, expected_class=None):
     """Reads a preset after checking its files, its checksum and the classes it names."""
     directory = pathlib.Path(directory)
+    if not directory.is_dir():
+        raise ValueError(f"There is no preset's folder {str(directory.absolute())!r}.")
     for name in (CONFIG, METADATA, WEIGHTS):
         if not (directory / name).is_file():
             raise ValueError(f"The preset {str(directory)!r} has no file {name}.")

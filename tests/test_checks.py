@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import pytest
 
+import keras_vaezoo as vz
 from tests.models.methods import build, images
 
 GOOD = images(8)
@@ -33,6 +34,8 @@ BAD = {
     "no channel axis": (GOOD[..., 0], r"x\[\.\.\., None\]"),
     "flat": (GOOD.reshape(8, -1), r"must have shape \(batch, 6, 5, 1\)"),
     "other size": (GOOD[:, :5], r"Received: shape=\(8, 5, 5, 1\)"),
+    "no batch axis": (GOOD[0], r"Add the batch axis: x\[None\]"),
+    "a data set": (vz.datasets.from_arrays(GOOD), r"x.as_tf\(batch_size=64\).*<Dataset"),
     "empty": (GOOD[:0], "x is empty"),
     "a dict": ({"x": GOOD}, "Received: dict"),
     "a list": ([GOOD, GOOD], "Received: list"),

@@ -196,7 +196,7 @@ def test_compare_methods_names_what_a_method_requires(example):
     "method, message",
     [
         ("Vae", "Vae: the methods are GCVAE, VAE"),
-        ("BetaVAE:bet=2", "BetaVAE:bet=2: .*unexpected keyword argument 'bet'"),
+        ("BetaVAE:bet=2", "BetaVAE:bet=2: .*no argument 'bet'. Did you mean 'beta'"),
         ("InfoVAE:lambda_=high", "InfoVAE:lambda_=high: lambda_ must be .*Received: .*'high'"),
         ("InfoVAE:lambda_", "InfoVAE:lambda_: lambda_ must be .*Received: .*''"),
     ],

@@ -7,7 +7,7 @@ import keras_vaezoo
 
 PACKAGE = pathlib.Path(keras_vaezoo.__file__).parent
 LAYERS = [
-    {"checks", "replicas"},
+    {"checks", "close_names", "replicas"},
     {
         "likelihoods",
         "divergences",
@@ -27,7 +27,16 @@ LAYERS = [
     {"callbacks"},
 ]
 BACKENDS = {"tensorflow", "tensorflow_datasets", "jax", "torch", "matplotlib", "sklearn"}
-OF_THE_BASE = {"base", "batching", "compilation", "recovery", "contract", "inference", "trackers"}
+OF_THE_BASE = {
+    "arguments",
+    "base",
+    "batching",
+    "compilation",
+    "recovery",
+    "contract",
+    "inference",
+    "trackers",
+}
 
 
 def modules():

@@ -157,6 +157,8 @@ def test_impossible_scale_is_refused(sigma):
 def test_unknown_name_lists_the_valid_ones():
     with pytest.raises(ValueError, match=r"'bernoulli', 'continuous_bernoulli', 'gaussian'"):
         likelihoods.get("binomial")
+    with pytest.raises(ValueError, match="Did you mean 'bernoulli'"):
+        likelihoods.get("bernouli")
 
 
 @pytest.mark.parametrize("name", ["bernoulli", "continuous_bernoulli", "gaussian", "laplace"])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import keras_vaezoo as vz
+from keras_vaezoo import preset_listing
 from keras_vaezoo.preset_listing import zoo_directory
 from keras_vaezoo.zoo import Recipe, checksum
 
@@ -58,8 +59,8 @@ def test_the_folder_of_the_environment_is_listed_behind_the_packages(home):
     assert isinstance(vz.from_preset("beta_vae_digits"), vz.BetaVAE)
     row = next(line for line in str(vz.presets()).splitlines() if "beta_vae_digits" in line)
     elbo = vz.presets()["beta_vae_digits"]["scores"]["elbo"]
-    data = ["beta_vae_digits", "BetaVAE", "digits", "(all)", "3", f"{-elbo:.1f}"]
-    assert row.split()[:6] == data
+    data = ["beta_vae_digits", "BetaVAE", "digits", "(all)", "3", "Bernoulli", f"{-elbo:.1f}"]
+    assert row.split()[:7] == data
 
 
 def test_presets_of_a_class(home):
@@ -73,6 +74,18 @@ def test_unknown_names_are_answered_with_close_ones(home):
         vz.from_preset("betavae_digits")
     with pytest.raises(ValueError, match=r"There is no preset '\.\.'"):
         vz.from_preset("..")
+
+
+def test_a_recipe_without_weights_and_a_missing_folder_are_told_apart(monkeypatch, tmp_path):
+    monkeypatch.setattr(preset_listing, "zoo_directory", lambda: tmp_path)
+    (tmp_path / "planned").mkdir()
+    (tmp_path / "planned" / "recipe.json").write_text("{}")
+    with pytest.raises(
+        ValueError, match=r"no weights yet: run python examples/train_preset.py pla"
+    ):
+        vz.from_preset("planned")
+    with pytest.raises(ValueError, match=r"no preset's folder '/.*mine'"):
+        vz.from_preset("./mine")
 
 
 def test_a_preset_of_another_class_is_refused(home):

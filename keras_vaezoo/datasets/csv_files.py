@@ -145,9 +145,9 @@ def _read_rows(path, lines, names, used, label):
 
 def _bad_cell(path, line, cells, names, column):
     return (
-        f"Line {line}, column '{names[column]}' (number {column}) of {path} must hold a finite "
-        f"number. Received: {cells[column]!r}. Fill in or remove that row, or leave the column "
-        "out with `columns`."
+        f"Line {line}, column '{names[column]}' (number {column}, from 0) of {path} must hold "
+        f"a finite number. Received: {cells[column]!r}. Fill in or remove that row, or leave the "
+        "column out with `columns`."
     )
 
 

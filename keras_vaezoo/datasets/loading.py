@@ -1,10 +1,10 @@
 """load: every data set by its name."""
 
-import difflib
 import functools
 import inspect
 import re
 
+from keras_vaezoo.close_names import did_you_mean
 from keras_vaezoo.datasets import tfds_sets
 from keras_vaezoo.datasets.celeb_a import load_celeb_a
 from keras_vaezoo.datasets.digits_and_fashion import load_digits, load_fashion_mnist, load_mnist
@@ -112,10 +112,8 @@ def _tfds_loader(name):
         builder = tfds_sets.builder_of(name)
         if builder is not None:
             return functools.partial(load_tfds_images, name, builder)
-    close = difflib.get_close_matches(str(name), _LOADERS, n=1)
-    hint = f" Did you mean '{close[0]}'?" if close else ""
     raise ValueError(
-        f"Unknown data set. Received: name={name!r}.{hint} Valid names: {', '.join(names())}, "
-        "and the image sets of tensorflow_datasets. Your own files: datasets.from_folder, "
-        "datasets.from_arrays, datasets.from_csv."
+        f"Unknown data set. Received: name={name!r}. {did_you_mean(name, _LOADERS)}"
+        f"Valid names: {', '.join(names())}, and the image sets of tensorflow_datasets. Your own "
+        "files: datasets.from_folder, datasets.from_arrays, datasets.from_csv."
     )

@@ -4,6 +4,7 @@ Every likelihood maps the decoder's raw output (linear last layer) to the mean o
 gives the negative log-likelihood of one example in nats, summed over the example's dimensions.
 """
 
+from keras_vaezoo.close_names import did_you_mean
 from keras_vaezoo.likelihoods.base import Likelihood
 from keras_vaezoo.likelihoods.bernoulli import Bernoulli, ContinuousBernoulli
 from keras_vaezoo.likelihoods.location_scale import Gaussian, Laplace
@@ -34,5 +35,5 @@ def get(likelihood):
         return _BY_NAME[likelihood](name="likelihood")
     raise ValueError(
         f"likelihood must be one of {sorted(_BY_NAME)} or a keras_vaezoo.likelihoods.Likelihood "
-        f"object. Received: likelihood={likelihood!r}"
+        f"object. {did_you_mean(likelihood, _BY_NAME)}Received: likelihood={likelihood!r}"
     )

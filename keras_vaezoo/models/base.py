@@ -11,6 +11,7 @@ from keras import ops
 from keras_vaezoo import checks, likelihoods, sampling
 from keras_vaezoo.coefficients import Coefficients
 from keras_vaezoo.divergences import gaussian_kl
+from keras_vaezoo.models.arguments import no_such_argument
 from keras_vaezoo.models.compilation import CompilationMixin
 from keras_vaezoo.models.contract import network_shapes, posterior_parameters
 from keras_vaezoo.models.inference import InferenceMixin
@@ -104,7 +105,10 @@ class BaseVAE(InferenceMixin, CompilationMixin, RecoveryMixin, PresetMixin, kera
         measures=None,
         controllers=None,
         name=None,
+        **unknown,
     ):
+        for argument in unknown:
+            raise TypeError(no_such_argument(type(self), argument))
         checks.check_positive_integer("samples", samples)
         seed = checks.checked_seed(seed)
         likelihood = likelihoods.get(likelihood)

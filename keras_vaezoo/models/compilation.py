@@ -91,6 +91,8 @@ class CompilationMixin:
                 "e.g. fit(x, sample_weight=weights[labels]). Received: class_weight"
             )
         y, sample_weight = self._checked(x, y, sample_weight)
+        if hasattr(x, "element_spec"):
+            kwargs.setdefault("shuffle", False)  # it shuffles itself: Keras would warn
         if isinstance(validation_data, (tuple, list)):
             x_val, y_val, weight = unpack_x_y_sample_weight(tuple(validation_data))
             y_val, weight = self._checked(x_val, y_val, weight)

@@ -35,7 +35,7 @@ class ControlVAE(BaseVAE):
         seed: Integer seed of the noise; `None` takes a random one.
         samples: Monte-Carlo samples of z for each example in training. Default 1.
         controllers: As for `BaseVAE`; one for "kl" takes the place of the paper's.
-        name: Name of the model.
+        **kwargs: `name`, as for `BaseVAE`.
 
     Raises:
         ValueError: For networks that do not fit, a set point that is not positive, negative
@@ -70,7 +70,7 @@ class ControlVAE(BaseVAE):
         seed=None,
         samples=1,
         controllers=None,
-        name=None,
+        **kwargs,
     ):
         checks.check_number("minimum", minimum, minimum=0.0)
         gains = {"kp": kp, "ki": ki, "kd": kd, "minimum": minimum, "maximum": maximum}
@@ -83,7 +83,7 @@ class ControlVAE(BaseVAE):
             samples,
             coefficients={"reconstruction": 1.0, "kl": minimum},
             controllers={"kl": Controller(set_point, **gains)} | given,
-            name=name,
+            **kwargs,
         )
         self.set_point, self.gains, self.given = set_point, gains, tuple(given)
 

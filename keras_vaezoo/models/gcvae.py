@@ -69,7 +69,7 @@ class GCVAE(BaseVAE):
         seed: Integer seed of the noise; `None` takes a random one.
         samples: Monte-Carlo samples of z for each example in training. Default 1.
         controllers: `{"alpha": Controller}` and so on: another way to write the above.
-        name: Name of the model.
+        **kwargs: `name`, as for `BaseVAE`.
 
     Raises:
         ValueError: For an unknown correlation or action, networks that do not fit, or limits of
@@ -98,7 +98,7 @@ class GCVAE(BaseVAE):
         seed=None,
         samples=1,
         controllers=None,
-        name=None,
+        **kwargs,
     ):
         for what, value, choices in (
             ("correlation", correlation, list(CORRELATIONS)),
@@ -120,7 +120,7 @@ class GCVAE(BaseVAE):
             measures=(_PER_ROW,) if alpha_action == "paper" else None,
             coefficients={n: _range(value)[0] for n, value in held.items()},
             controllers=controllers,
-            name=name,
+            **kwargs,
         )
         self.correlation, self.alpha_action = correlation, alpha_action
 

@@ -1,9 +1,11 @@
 """Matching pairs of encoder and decoder by name: automatic ones and the papers' networks."""
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
+from keras_vaezoo.close_names import did_you_mean
 from keras_vaezoo.networks import _gcvae
 from keras_vaezoo.networks._arguments import (
     checked_counts,
@@ -90,9 +92,10 @@ def autoencoder(
     if architecture not in architectures():
         raise ValueError(
             f"architecture must be one of {', '.join(architectures())}. "
-            f"Received: architecture={architecture!r}"
+            f"{did_you_mean(architecture, architectures())}Received: architecture={architecture!r}"
         )
     shape = checked_input_shape(input_shape)
+    _warn_of_missing_channels(shape)
     ends = {"initializer": initializer, "parameters_per_value": parameters_per_value}
     if architecture == "auto":
         architecture = "mlp" if len(shape) == 1 else "conv"
@@ -105,6 +108,15 @@ def autoencoder(
     paper = _PAPERS[architecture]
     checked_input_shape(shape, paper.ranks)
     return paper.build(shape, latent_dim, **ends)
+
+
+def _warn_of_missing_channels(shape):
+    if len(shape) == 2 and shape[1] > 4 and shape[0] < 4 * shape[1]:
+        warnings.warn(
+            f"input_shape={shape} is read as a signal of length {shape[0]} with {shape[1]} "
+            f"channels. Grey images have the shape {(*shape, 1)}: images[..., None].",
+            stacklevel=3,
+        )
 
 
 def architectures():

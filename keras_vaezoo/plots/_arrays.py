@@ -37,6 +37,11 @@ def first(images, n):
 
 def check_codes(mean, log_variance, name="codes"):
     """Return float64 `Codes`, both (n, d); a log-variance of -inf is a deterministic code."""
+    if hasattr(mean, "encode"):
+        raise ValueError(
+            "This picture takes mean and log_variance, as in f(*model.encode(images)). "
+            f"Received: {type(mean).__name__}"
+        )
     codes = Codes(*(to_numpy(part).astype(np.float64) for part in (mean, log_variance)))
     if codes.mean.ndim != 2 or codes.mean.shape != codes.log_variance.shape or not codes.mean.size:
         raise ValueError(

@@ -120,7 +120,7 @@ def controllers(history):
 def _moving(curves, logged):
     """Return (names of what changes or is not finite, names of the constant rest).
 
-    What controllers log is in neither. Without a second epoch nothing counts as constant.
+    What controllers log is in neither. Without a second epoch only weights count as constant.
     """
     controlled = {
         name
@@ -133,7 +133,8 @@ def _moving(curves, logged):
             continue
         series = [curves[key].values for key in (name, f"val_{name}") if key in curves]
         values = np.concatenate(series)
-        still = max(map(len, series)) > 1 and name in curves and (values == values[0]).all()
+        can_tell = max(map(len, series)) > 1 or name.endswith("_weight")
+        still = can_tell and name in curves and (values == values[0]).all()
         (constant if still else moving).append(name)
     return (moving, constant) if moving else (constant, [])
 

@@ -141,7 +141,8 @@ def manifold(model, n=20, *, dimensions=None, shape=None, value_range=None):
     decoded = to_numpy(model.decode(z.reshape(n * n, -1)))
     grid = Grid([decoded], shape, value_range)
     grid.add(decoded, rows_of(n * n, n))
-    for k in sorted({0, n // 4, n // 2, n - 1 - n // 4, n - 1}):
+    middle = {n // 2} if n % 2 else set()  # of an even number none is at 0
+    for k in sorted({0, n // 4, n - 1 - n // 4, n - 1} | middle):
         grid.column_labels[k] = number(round(quantiles[k], 2))
         grid.row_labels[n - 1 - k] = number(round(quantiles[k], 2))
     return grid.figure(

@@ -55,7 +55,7 @@ def test_bad_cells_name_line_and_column(write, cell):
     path = write(f'a,b,c\n1,2,3\n4,"{cell}",6\n7,8,9\n')
     with pytest.raises(ValueError) as caught:
         datasets.from_csv(path)
-    assert "Line 3, column 'b' (number 1)" in str(caught.value)
+    assert "Line 3, column 'b' (number 1, from 0)" in str(caught.value)
     assert f"Received: {cell!r}" in str(caught.value)
     assert len(datasets.from_csv(path, columns=["a", "c"])) == 3
 

@@ -6,6 +6,7 @@ import keras
 import numpy as np
 import pytest
 
+import keras_vaezoo as vz
 from tests.models.methods import build, images
 
 BACKEND = keras.backend.backend()
@@ -177,3 +178,19 @@ def test_gradient_accumulation_takes_the_step_of_the_whole_batch():
         model.fit(X, batch_size=batch_size, shuffle=False, verbose=0)
     for one, other in zip(weights(accumulated), weights(whole), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", vz.models.__all__)
+def test_a_mistyped_argument_is_answered_with_the_right_ones(method):
+    with pytest.raises(
+        TypeError, match=rf"{method}\(\) has no argument 'sampels'. Did you mean 'sa"
+    ):
+        build(method, sampels=2)
+
+
+def test_data_that_shuffles_itself_gives_no_warning(recwarn):
+    tf = pytest.importorskip("tensorflow")
+    model = build("VAE")
+    model.compile("adam")
+    model.fit(tf.data.Dataset.from_tensor_slices(images(8)).batch(4), verbose=0)
+    assert not [w for w in recwarn if "shuffle" in str(w.message)]

@@ -104,3 +104,16 @@ def test_integers_of_numpy_are_integers():
     encoder, decoder = networks.autoencoder(shape, np.int64(2))
     assert encoder.output_shape == [(None, 2), (None, 2)]
     assert decoder.output_shape == (None, 8, 8, 1)
+
+
+def test_a_mistyped_architecture_is_answered_with_a_close_one():
+    with pytest.raises(ValueError, match="Did you mean 'burgess'"):
+        networks.autoencoder((64, 64, 1), 2, "burges")
+
+
+def test_images_without_a_channel_axis_are_not_taken_for_a_signal_in_silence(recwarn):
+    with pytest.warns(UserWarning, match=r"signal of length 28 with 28 channels.*\(28, 28, 1\)"):
+        networks.autoencoder((28, 28), 2, "mlp")
+    recwarn.clear()
+    networks.autoencoder((128, 12), 2, "mlp")  # a signal with 12 channels
+    assert not recwarn
