@@ -106,7 +106,9 @@ class Grid:
         rows, columns = places.max(axis=0) + 1
         width = max(columns * self.look.inches * 0.35, min(columns * self.look.inches, WIDEST))
         height = rows * self.look.height * width / columns
-        figure = new_figure(max(4.5, width + 1.4), height + 1.1)
+        captions = ". ".join(text for text in (self.caption, caption) if text)
+        below = 0.45 if captions or x_label else 0.0
+        figure = new_figure(max(4.5, width + 1.4), height + 0.65 + below)
         axes = figure.add_subplot()
         for examples, cells, faint in self.cells:
             self.look.draw(axes, examples, self._boxes(cells), self.limits, faint)
@@ -117,7 +119,6 @@ class Grid:
         self._labels(axes, above=not x_label)
         axes.set_title(title, pad=10)
         axes.set_ylabel(y_label)
-        captions = ". ".join(text for text in (self.caption, caption) if text)
         captions = fill(captions, int(13 * figure.get_figwidth()))
         axes.set_xlabel("\n".join(text for text in (x_label, captions) if text), fontsize="small")
         channels = self.example_shape[1] if len(self.example_shape) == 2 else 1
