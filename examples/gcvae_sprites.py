@@ -66,9 +66,10 @@ def trained(method, arguments, sprites, latent_dim, args, folder):
 
 def experiment(latent_dim, args):
     """`{row: results}` for one number of latent dimensions, and the folder that holds them."""
-    folder = args.out / f"{args.protocol}_{args.steps}_{latent_dim}_{args.seed}"
+    parts = (args.protocol, args.architecture, args.steps, latent_dim, args.seed)
+    folder = args.out / "_".join(map(str, parts))
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "results.json"
+    path = folder / f"results_{args.scored}.json"
     results = json.loads(path.read_text()) if path.exists() else {}
     sprites = vz.datasets.load("sprites")
     few = vz.datasets.load("sprites", split="gcvae")
@@ -120,7 +121,9 @@ def main():
         print(" " * 10 + "".join(f"{h:>{10 if n < 4 else 11}}" for n, h in enumerate(heads)))
         print(*(line(name, results[name]) for name in args.models), sep="\n")
     print("D is below 0.02 where codes match: then GCVAE is ControlVAE at beta / (1 - beta).")
-    pictures = draw_all(found, args.models, args.out / f"{args.protocol}_{args.steps}_{args.seed}")
+    pictures = draw_all(
+        found, args.models, args.out / f"pictures_{args.protocol}_{args.steps}_{args.seed}"
+    )
     print("wrote", *pictures, *(folder / "fig2_generation.png" for _, folder in found.values()))
 
 

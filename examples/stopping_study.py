@@ -80,7 +80,9 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("runs/stopping_study"))
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    path = args.out / f"results_{args.epochs}_{args.latent_dim}_{args.seed}.json"
+    parts = (args.architecture, args.epochs, args.latent_dim, args.scored, args.seed)
+    settings = "_".join(map(str, parts))
+    path = args.out / f"results_{settings}.json"
     results = json.loads(path.read_text()) if path.exists() else {}
     few = vz.datasets.load("sprites", split="gcvae")
     fresh = vz.datasets.load("sprites").sample(args.scored, seed=args.seed + 1)

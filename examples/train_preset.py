@@ -19,6 +19,7 @@ import keras
 from preset_card import write_card
 
 import keras_vaezoo as vz
+from keras_vaezoo.close_names import did_you_mean
 from keras_vaezoo.zoo import Recipe, checksum, environment
 
 ZOO = pathlib.Path(__file__).parent.parent / "zoo_weights"
@@ -39,6 +40,16 @@ class Clock(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         self.seconds += time.perf_counter() - self.start
         self.path.write_text(json.dumps(self.seconds))
+
+
+def check_same_recipe(recipe, path):
+    """Refuses to go on with a run of another recipe."""
+    now = json.loads(json.dumps(dataclasses.asdict(recipe)))
+    before = json.loads(path.read_text()) if path.exists() else now
+    if before != now:
+        changed = [name for name in now if now[name] != before.get(name)]
+        raise SystemExit(f"{path.parent} holds a run with other {changed}: remove it first.")
+    path.write_text(json.dumps(now, indent=2))
 
 
 def trained(recipe, data, run, verbose):
@@ -76,12 +87,18 @@ def main():
     if args.verify:
         print(vz.zoo.verify(args.name, args.data_dir, verbose=args.verbose))
         return
+    known = sorted(path.parent.name for path in ZOO.glob("*/recipe.json"))
+    if args.name not in known:
+        parser.error(f"there is no recipe {args.name!r}. {did_you_mean(args.name, known, n=3)}")
+    if args.epochs is not None and args.epochs < 1:
+        parser.error(f"--epochs must be at least 1. Received: {args.epochs}")
     recipe = Recipe.read(ZOO / args.name / "recipe.json")
     if args.epochs:
         recipe = dataclasses.replace(recipe, epochs=args.epochs, steps=None)
     data = recipe.load("train", args.data_dir)
     run = args.runs / f"{args.name}_{recipe.epochs or recipe.steps}"
     run.mkdir(parents=True, exist_ok=True)
+    check_same_recipe(recipe, run / "recipe.json")
     model, seconds = trained(recipe, data, run, args.verbose)
     metadata = {
         "recipe": dataclasses.asdict(recipe),

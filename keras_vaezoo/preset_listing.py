@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import warnings
 
 from keras_vaezoo.close_names import did_you_mean
 
@@ -30,8 +31,19 @@ class Presets(dict):
 
 
 def listing(method=None):
-    """The presets of one class, or of all: `Presets`."""
-    found = {name: _metadata(directory) for name, directory in paths().items()}
+    """The presets of one class, or of all; broken ones are left out with a warning: `Presets`."""
+    found = {}
+    for name, directory in paths().items():
+        try:
+            metadata = _metadata(directory)
+            _row(name, metadata)
+        except (ValueError, TypeError, AttributeError, KeyError, OSError) as error:
+            warnings.warn(
+                f"The preset in {str(directory)!r} is left out: its files are damaged ({error}).",
+                stacklevel=3,
+            )
+        else:
+            found[name] = metadata
     chosen = {n: m for n, m in found.items() if method in (None, "BaseVAE", m["method"])}
     return Presets(chosen)
 
@@ -52,7 +64,7 @@ def paths():
     """
     home = os.environ.get("KERAS_VAEZOO_HOME")
     found = {}
-    for folder in (zoo_directory(), *([pathlib.Path(home).expanduser()] if home else [])):
+    for folder in (zoo_directory(), *([pathlib.Path(os.path.expanduser(home))] if home else [])):
         for path in folder.glob(f"*/{CONFIG}"):
             found.setdefault(path.parent.name, path.parent)
     return dict(sorted(found.items()))
@@ -68,8 +80,8 @@ def locate(preset):
     if preset in known:
         return known[preset]
     if "/" in preset or "\\" in preset:
-        return pathlib.Path(preset).expanduser()
-    if (zoo_directory() / preset / RECIPE).is_file():
+        return pathlib.Path(os.path.expanduser(preset))
+    if preset in (path.parent.name for path in zoo_directory().glob(f"*/{RECIPE}")):
         raise ValueError(
             f"The preset {preset!r} has a recipe but no weights yet: run "
             f"python examples/train_preset.py {preset}"
@@ -85,9 +97,20 @@ def _metadata(directory):
     """The metadata of a preset with the `method`, its class, beside it."""
     metadata = {}
     if (directory / METADATA).is_file():
-        metadata = json.loads((directory / METADATA).read_text(encoding="utf-8"))
-    config = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
-    return {"method": config.get("class_name", ""), **metadata}
+        metadata = read_json(directory / METADATA)
+    config = read_json(directory / CONFIG)
+    return {**metadata, "method": config.get("class_name", "")}
+
+
+def read_json(path):
+    """The JSON object in a file, as a dict; a ValueError that names the file otherwise."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{str(path)!r} is not valid JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"{str(path)!r} must hold a JSON object. Received: {str(found)[:60]}")
+    return found
 
 
 def _row(name, metadata):

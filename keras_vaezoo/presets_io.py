@@ -12,7 +12,7 @@ import tempfile
 
 import keras
 
-from keras_vaezoo.preset_listing import CONFIG, METADATA, WEIGHTS, listing, locate
+from keras_vaezoo.preset_listing import CONFIG, METADATA, WEIGHTS, listing, locate, read_json
 
 _OWN = "keras_vaezoo>"
 
@@ -72,7 +72,7 @@ class PresetMixin:
 
 
 def write(model, directory, metadata=None):
-    """Writes a preset: all files are made aside first, so none is left half-written."""
+    """Writes a preset: all files are made whole aside and then moved to their place."""
     directory = pathlib.Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory, prefix=".writing_") as aside:
@@ -105,7 +105,7 @@ def read(directory, expected_class=None):
                 f"{str(directory / name)!r} leads out of the preset's directory, to "
                 f"{str((directory / name).resolve())!r}. Copy the file into the directory."
             )
-    config = _json(directory / CONFIG)
+    config = read_json(directory / CONFIG)
     _refuse_foreign_classes(config, directory / CONFIG)
     metadata = read_metadata(directory)
     expected, found = metadata.get("weights_sha256"), sha256(directory / WEIGHTS)
@@ -130,7 +130,7 @@ def read(directory, expected_class=None):
 
 def read_metadata(directory):
     """The metadata of a preset as a dict."""
-    return _json(pathlib.Path(directory) / METADATA)
+    return read_json(pathlib.Path(directory) / METADATA)
 
 
 def skipped(model):
@@ -145,13 +145,6 @@ def sha256(path):
     """Hexadecimal sha256 of a file."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _json(path):
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"{str(path)!r} is not valid JSON: {error}") from error
 
 
 def _refuse_foreign_classes(config, path):

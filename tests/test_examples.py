@@ -108,14 +108,14 @@ SMALL = ("--architecture", "mlp", "--scored", 2000, "--verbose", 0)
 def test_gcvae_sprites(run_example, tmp_path, capsys):
     options = (*SMALL, "--steps", 2, "--latent-dims", 2, 3, "--models", "GCVAE-II")
     run_example("gcvae_sprites", *options, "--out", tmp_path)
-    found = set(os.listdir(tmp_path / "nats_2_0"))
+    found = set(os.listdir(tmp_path / "pictures_nats_2_0"))
     assert {
         "fig4_losses_and_metrics.png",
         "fig5_latent_dimensions.png",
         "fig6_training.png",
     } < found
     assert "controllers_GCVAE-II_3.png" in found
-    assert (tmp_path / "nats_2_3_0" / "fig2_generation.png").exists()
+    assert (tmp_path / "nats_mlp_2_3_0" / "fig2_generation.png").exists()
     first = capsys.readouterr().out
     run_example("gcvae_sprites", *options, "--out", tmp_path)
     again = capsys.readouterr().out
@@ -125,7 +125,7 @@ def test_gcvae_sprites(run_example, tmp_path, capsys):
 def test_stopping_study(run_example, tmp_path, capsys):
     options = (*SMALL, "--models", "II", "--latent-dim", 2)
     run_example("stopping_study", *options, "--epochs", 2, "--out", tmp_path)
-    results = json.loads((tmp_path / "results_2_2_0.json").read_text())["II"]
+    results = json.loads((tmp_path / "results_mlp_2_2_2000_0.json").read_text())["II"]
     assert results["none"]["epoch"] == 2 and 0 <= results["none"]["mig"] <= 1
     assert "none" in capsys.readouterr().out
 

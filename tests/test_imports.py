@@ -33,6 +33,7 @@ OF_THE_BASE = {
     "batching",
     "compilation",
     "recovery",
+    "streams",
     "contract",
     "inference",
     "trackers",

@@ -88,6 +88,29 @@ def test_a_recipe_without_weights_and_a_missing_folder_are_told_apart(monkeypatc
         vz.from_preset("./mine")
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("config.json", "{"),
+        ("config.json", "[]"),
+        ("metadata.json", "\xff"),
+        ("metadata.json", '{"recipe": 3}'),
+        ("metadata.json", '{"scores": {"elbo": "high"}}'),
+    ],
+)
+def test_a_broken_preset_does_not_hide_the_others(home, name, text):
+    shutil.copytree(home / "beta_vae_digits", home / "broken")
+    (home / "broken" / name).write_text(text, encoding="latin-1")
+    with pytest.warns(UserWarning, match="broken.* is left out: its files are damaged"):
+        found = vz.presets()
+    assert "beta_vae_digits" in found and "broken" not in found and str(found)
+
+
+def test_metadata_cannot_name_another_class(home):
+    edit(home / "beta_vae_digits" / "metadata.json", lambda found: found.update(method="VAE"))
+    assert "beta_vae_digits" in vz.BetaVAE.presets
+
+
 def test_a_preset_of_another_class_is_refused(home):
     with pytest.raises(ValueError, match="holds a BetaVAE, not a WAE"):
         vz.WAE.from_preset("beta_vae_digits")

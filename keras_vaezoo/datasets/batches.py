@@ -1,7 +1,5 @@
 """Batches of a Dataset for Keras: as tf.data, or as a PyDataset without TensorFlow."""
 
-import itertools
-
 import numpy as np
 
 from keras_vaezoo.datasets.lazy_images import LazyImages, RememberedImages
@@ -53,6 +51,40 @@ class BatchPlan:
         return order[start : start + self.batch_size]
 
 
+class Position:
+    """Which epoch and batch of a plan a stream gives next.
+
+    Args:
+        plan: A `BatchPlan`.
+    """
+
+    def __init__(self, plan):
+        self._plan, self._epoch, self._batch = plan, 0, 0
+
+    def starts_at(self, epoch, steps_per_epoch=None):
+        """Goes to the beginning of a model's epoch; `fit` of this package's models does so.
+
+        Args:
+            epoch: Number of epochs that the model has seen.
+            steps_per_epoch: Batches in one of the model's epochs. Default: all of the plan.
+        """
+        steps = epoch * (steps_per_epoch or len(self._plan))
+        self._epoch, self._batch = divmod(steps, len(self._plan))
+
+    def rows_for_ever(self):
+        """The row numbers of each batch, epoch after epoch."""
+        while True:
+            yield from self.rows_of_epoch()
+
+    def rows_of_epoch(self):
+        """The row numbers of each batch up to the end of the epoch; the next call goes on."""
+        epoch, first = self._epoch, self._batch
+        self._epoch, self._batch = epoch + 1, 0
+        order = self._plan.order(epoch)
+        for batch in range(first, len(self._plan)):
+            yield self._plan.rows(order, batch)
+
+
 def _reader(dataset, labels, cache):
     """A function from row numbers to `(images,)` or `(images, targets)`."""
     targets = dataset.targets() if labels else None
@@ -75,12 +107,7 @@ def as_tf(dataset, plan, labels, cache, repeat, prefetch):
     dtypes = [tf.as_dtype(part.dtype) for part in example]
     batch_dimension = plan.batch_size if plan.drop_remainder else None
     shapes = [(batch_dimension, *part.shape[1:]) for part in example]
-    epochs = itertools.count()
-
-    def rows_of_epoch():
-        order = plan.order(next(epochs))
-        for batch in range(len(plan)):
-            yield plan.rows(order, batch)
+    position = Position(plan)
 
     def read_in_graph(rows):
         parts = tf.numpy_function(read, [rows], dtypes, stateful=False)
@@ -88,14 +115,16 @@ def as_tf(dataset, plan, labels, cache, repeat, prefetch):
             part.set_shape(shape)
         return tuple(parts) if labels else parts[0]
 
+    rows = position.rows_for_ever if repeat else position.rows_of_epoch
+    count = tf.data.INFINITE_CARDINALITY if repeat else len(plan)
     batches = tf.data.Dataset.from_generator(
-        rows_of_epoch, output_signature=tf.TensorSpec((None,), tf.int64)
+        rows, output_signature=tf.TensorSpec((None,), tf.int64)
     )
-    batches = batches.apply(tf.data.experimental.assert_cardinality(len(plan)))
-    if repeat:
-        batches = batches.repeat()
+    batches = batches.apply(tf.data.experimental.assert_cardinality(count))
     batches = batches.map(read_in_graph, num_parallel_calls=_PARALLEL_READS)
-    return batches.prefetch(prefetch or tf.data.AUTOTUNE)
+    batches = batches.prefetch(prefetch or tf.data.AUTOTUNE)
+    batches.starts_at = position.starts_at
+    return batches
 
 
 def as_pydataset(dataset, plan, labels, cache, **workers):
@@ -117,7 +146,11 @@ def as_pydataset(dataset, plan, labels, cache, **workers):
             return read(plan.rows(self._order, batch))
 
         def on_epoch_end(self):
-            self._epoch += 1
+            self.starts_at(self._epoch + 1)
+
+        def starts_at(self, epoch, steps_per_epoch=None):
+            """See `Position.starts_at`; goes to the beginning of a whole epoch of the plan."""
+            self._epoch = epoch * (steps_per_epoch or len(plan)) // len(plan)
             self._order = plan.order(self._epoch)
 
     return Batches()

@@ -254,7 +254,9 @@ class Dataset:
             drop_remainder: Leave out a smaller last batch.
 
         Returns:
-            A `tf.data.Dataset` of float32 batches, with its number of batches known.
+            A `tf.data.Dataset` of float32 batches, with its number of batches known. `fit` of
+            this package's models begins with the order of its `initial_epoch`, so that a
+            resumed run sees what an unbroken one sees; not so if you map it further.
         """
         plan = batches.BatchPlan(len(self), batch_size, shuffle, seed, drop_remainder)
         return batches.as_tf(self, plan, labels, cache, repeat, prefetch)
@@ -272,8 +274,9 @@ class Dataset:
     ):
         """Batches as a `keras.utils.PyDataset`; needs no TensorFlow.
 
-        `fit` also shuffles the order of the batches with Python's global random numbers,
-        unless it is told `shuffle=False`; which rows share a batch follows `seed` alone.
+        `fit` of this package's models begins with the order of its `initial_epoch`, so that a
+        resumed run sees what an unbroken one sees. That of other Keras models also shuffles the
+        batches with Python's global random numbers, unless it is told `shuffle=False`.
 
         Args:
             batch_size: Examples in a batch. The last batch of an epoch may be smaller.

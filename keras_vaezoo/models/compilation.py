@@ -7,6 +7,7 @@ import numpy as np
 from keras.utils import unpack_x_y_sample_weight
 
 from keras_vaezoo import checks
+from keras_vaezoo.models.streams import streaming_arguments
 
 TARGETS = ("input", "y")
 _TORCH_OPTIMIZERS = "keras.src.backend.torch.optimizers"
@@ -91,8 +92,7 @@ class CompilationMixin:
                 "e.g. fit(x, sample_weight=weights[labels]). Received: class_weight"
             )
         y, sample_weight = self._checked(x, y, sample_weight)
-        if hasattr(x, "element_spec"):
-            kwargs.setdefault("shuffle", False)  # it shuffles itself: Keras would warn
+        kwargs = streaming_arguments(x, args, kwargs)
         if isinstance(validation_data, (tuple, list)):
             x_val, y_val, weight = unpack_x_y_sample_weight(tuple(validation_data))
             y_val, weight = self._checked(x_val, y_val, weight)
@@ -104,7 +104,7 @@ class CompilationMixin:
         elif validation_data is not None:
             checks.check_data(validation_data, None, *self._expected())
         history = super().fit(
-            x, y, *args, sample_weight=sample_weight, validation_data=validation_data, **kwargs
+            x, y, sample_weight=sample_weight, validation_data=validation_data, **kwargs
         )
         self.loss_coefficients.warn_of_unmet_set_points()
         return history

@@ -150,8 +150,8 @@ def overview_comparison(models, images, n=10, seed=0, *, shape=None, value_range
         models = {"VAE": vae, "beta-VAE": beta_vae}
         keras_vaezoo.plots.overview_comparison(models, images).savefig("comparison.png")
     """
-    if not models:
-        raise ValueError(f"Give at least one model by name. Received: models={models!r}")
+    if not models or not hasattr(models, "items"):
+        raise ValueError(f"Give at least one model by name, {{name: model}}. Received: {models!r}")
     originals = first(images, n)
     rebuilt = {name: _rebuild(model, originals) for name, model in models.items()}
     drawn = {f"{name}, samples": to_numpy(m.sample(n, seed)) for name, m in models.items()}

@@ -188,6 +188,14 @@ def test_a_mistyped_argument_is_answered_with_the_right_ones(method):
         build(method, sampels=2)
 
 
+def test_arguments_by_position_and_by_name_are_told_apart():
+    model = compiled()
+    assert len(model.fit(X, None, 8, 2, 0).epoch) == 2
+    for arguments, named in (((None, 8), {"batch_size": 4}), ((None, 8, 1, 0, None, 0.0, 1), {})):
+        with pytest.raises(TypeError, match="by position and all others by name"):
+            model.fit(X, *arguments, **named)
+
+
 def test_data_that_shuffles_itself_gives_no_warning(recwarn):
     tf = pytest.importorskip("tensorflow")
     model = build("VAE")
