@@ -214,8 +214,21 @@ def test_compare_methods_checks_all_before_it_starts(
     assert re.search(message, error), error
 
 
-@pytest.mark.parametrize("name", ["quickstart", "pictures"])
-def test_sprites_stand_in_for_missing_files(name, example, tmp_path, monkeypatch):
+def test_pictures_of_missing_files_are_left_out(run_example, tmp_path, monkeypatch, capsys):
+    load = vz.datasets.load
+
+    def without_files(name, *arguments, **options):
+        if name != "sprites":
+            raise FileNotFoundError(f"no {name}")
+        return load(name, *arguments, **options)
+
+    monkeypatch.setattr(vz.datasets, "load", without_files)
+    run_example("pictures", "--out", tmp_path)
+    assert os.listdir(tmp_path) == ["traversals.png"]
+    assert capsys.readouterr().out.count("no fashion_mnist") == 2
+
+
+def test_sprites_stand_in_for_missing_files(example, tmp_path, monkeypatch):
     asked = []
 
     def load(name, data_dir=None):
@@ -226,7 +239,7 @@ def test_sprites_stand_in_for_missing_files(name, example, tmp_path, monkeypatch
         return vz.datasets.from_arrays(np.zeros((20, 4, 4, 1), "float32"))
 
     monkeypatch.setattr(vz.datasets, "load", load)
-    train, test = example(name).load(None, str(tmp_path))
+    train, test = example("quickstart").load(None, str(tmp_path))
     assert asked == ["fashion_mnist", "sprites"] and (len(train), len(test)) == (18, 2)
 
 
