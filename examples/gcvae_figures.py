@@ -114,6 +114,6 @@ def training(runs):
         axes.set_title(f"{dims} latent dimensions")
     for axes, title in zip(panels[:, 0], ("reconstruction (nats)", "KL (nats)", "D"), strict=True):
         axes.set_ylabel(title)
-    new.supxlabel("epoch of 500 steps")
+    new.supxlabel("epoch")
     new.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
     return new

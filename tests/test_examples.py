@@ -1,5 +1,6 @@
 """The examples run as a user runs them, at a tiny size and on files made here."""
 
+import dataclasses
 import importlib
 import json
 import os
@@ -100,6 +101,25 @@ def test_compare_methods(run_example, tmp_path):
     assert {"rate_distortion.png", "overview.png", "report.md"} <= set(os.listdir(folder))
     model = keras.saving.load_model(folder / "VAE" / "seed_1" / "model.keras")
     assert model.latent_dim == 2
+
+
+def test_a_run_of_another_recipe_is_not_gone_on_with(example, tmp_path):
+    check = example("train_preset").check_same_recipe
+    recipe = vz.zoo.Recipe.read(EXAMPLES.parent / "zoo_weights" / PRESET / "recipe.json")
+    check(recipe, tmp_path / "recipe.json")
+    check(recipe, tmp_path / "recipe.json")
+    with pytest.raises(SystemExit, match=r"a run with other \['seed'\]: remove it first"):
+        check(dataclasses.replace(recipe, seed=7), tmp_path / "recipe.json")
+
+
+def test_a_preset_to_train_is_named_rightly(run_example, capsys):
+    for arguments, message in (
+        (("vae_mnist2d",), "Did you mean 'vae_mnist_2d'"),
+        ((PRESET, "--epochs", 0), "--epochs must be at least 1"),
+    ):
+        with pytest.raises(SystemExit):
+            run_example("train_preset", *arguments)
+        assert message in capsys.readouterr().err
 
 
 SMALL = ("--architecture", "mlp", "--scored", 2000, "--verbose", 0)

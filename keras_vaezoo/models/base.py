@@ -107,8 +107,8 @@ class BaseVAE(InferenceMixin, CompilationMixin, RecoveryMixin, PresetMixin, kera
         name=None,
         **unknown,
     ):
-        for argument in unknown:
-            raise TypeError(no_such_argument(type(self), argument))
+        if unknown:
+            raise TypeError(no_such_argument(type(self), next(iter(unknown))))
         checks.check_positive_integer("samples", samples)
         seed = checks.checked_seed(seed)
         likelihood = likelihoods.get(likelihood)
