@@ -70,8 +70,8 @@ class Coefficients(keras.layers.Layer):
         """Column of a coefficient; a ValueError lists the names there are."""
         if name not in self.initial:
             raise ValueError(
-                f"There is no coefficient {name!r}; this model has {list(self.names)}. "
-                f"Received: {name!r}"
+                f"There is no coefficient {name!r}; this model has {list(self.names)} (most are "
+                f"named after the term that they weigh: BetaVAE's beta is 'kl'). Received: {name!r}"
             )
         return self.names.index(name)
 

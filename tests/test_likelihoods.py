@@ -159,6 +159,8 @@ def test_unknown_name_lists_the_valid_ones():
         likelihoods.get("binomial")
     with pytest.raises(ValueError, match="Did you mean 'bernoulli'"):
         likelihoods.get("bernouli")
+    with pytest.raises(ValueError, match=r"go by name, as in beta=4.0"):
+        likelihoods.get(4.0)  # BetaVAE(encoder, decoder, 4.0)
 
 
 @pytest.mark.parametrize("name", ["bernoulli", "continuous_bernoulli", "gaussian", "laplace"])

@@ -33,7 +33,11 @@ def get(likelihood):
         return likelihood
     if isinstance(likelihood, str) and likelihood in _BY_NAME:
         return _BY_NAME[likelihood](name="likelihood")
+    if isinstance(likelihood, (int, float)):
+        advice = "A model's weights and seed go by name, as in beta=4.0. "
+    else:
+        advice = did_you_mean(likelihood, _BY_NAME)
     raise ValueError(
         f"likelihood must be one of {sorted(_BY_NAME)} or a keras_vaezoo.likelihoods.Likelihood "
-        f"object. {did_you_mean(likelihood, _BY_NAME)}Received: likelihood={likelihood!r}"
+        f"object. {advice}Received: likelihood={likelihood!r}"
     )
