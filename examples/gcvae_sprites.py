@@ -2,7 +2,7 @@
 
     python examples/gcvae_sprites.py --steps 20000                    # beta 1, 10, D weight 500
     python examples/gcvae_sprites.py --steps 20000 --protocol paper   # all 64-fold
-    python examples/gcvae_sprites.py --steps 8000 --latent-dims 2 10 50
+    python examples/gcvae_sprites.py --steps 8000 --latent-dims 2 10 50 --seeds 0 1 2
 
 The released code divides the reconstruction by the image's height in the loss: `paper` weighs the
 other terms 64-fold instead. A finished model is not trained again, a stopped one goes on. The
@@ -13,6 +13,7 @@ import argparse
 import json
 import math
 import pathlib
+import statistics
 
 import keras
 from gcvae_figures import draw_all
@@ -20,6 +21,7 @@ from gcvae_figures import draw_all
 import keras_vaezoo as vz
 
 METRICS = ("mig", "modularity", "jemmig", "factor_vae_score")
+HEADS = ("", "R of 737", "KL", "R fresh", "KL", *METRICS, "weights")
 CORRELATIONS = {"I": "mmd", "II": "mahalanobis", "III": "kernel_mahalanobis"}
 
 
@@ -39,22 +41,22 @@ def rows(protocol):
     }
 
 
-def trained(method, arguments, sprites, latent_dim, args, folder):
+def trained(method, arguments, sprites, latent_dim, seed, args, folder):
     """The model of one row: loaded if it is there, else trained or trained on."""
     file = folder / "model.keras"
     if file.exists():
         return keras.saving.load_model(file, compile=False)
     folder.mkdir(parents=True, exist_ok=True)
-    keras.utils.set_random_seed(args.seed)
+    keras.utils.set_random_seed(seed)
     networks = vz.networks.autoencoder(sprites.shape, latent_dim, args.architecture)
-    model = method(*networks, seed=args.seed, **arguments)
+    model = method(*networks, seed=seed, **arguments)
     on_torch = keras.backend.backend() == "torch"
     model.compile(keras.optimizers.Adam(1e-3), steps_per_execution=1 if on_torch else 10)
     epoch = min(500, args.steps)
     resume = keras.callbacks.BackupAndRestore(str(folder / "backup"), double_checkpoint=True)
     log = keras.callbacks.CSVLogger(str(folder / "log.csv"), append=True)
     model.fit(
-        sprites.as_tf(64, seed=args.seed, repeat=True),
+        sprites.as_tf(64, seed=seed, repeat=True),
         steps_per_epoch=epoch,
         epochs=math.ceil(args.steps / epoch),
         callbacks=[resume, log],
@@ -64,21 +66,21 @@ def trained(method, arguments, sprites, latent_dim, args, folder):
     return model
 
 
-def experiment(latent_dim, args):
-    """`{row: results}` for one number of latent dimensions, and the folder that holds them."""
-    parts = (args.protocol, args.architecture, args.steps, latent_dim, args.seed)
+def experiment(latent_dim, seed, args):
+    """`{row: results}` of one number of latent dimensions and seed, and the folder they lie in."""
+    parts = (args.protocol, args.architecture, args.steps, latent_dim, seed)
     folder = args.out / "_".join(map(str, parts))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"results_{args.scored}.json"
     results = json.loads(path.read_text()) if path.exists() else {}
     sprites = vz.datasets.load("sprites")
     few = vz.datasets.load("sprites", split="gcvae")
-    fresh = sprites.sample(args.scored, seed=args.seed + 1)
+    fresh = sprites.sample(args.scored, seed=seed + 1)
     models = {}
     for name in args.models:
-        print(f"\n{name}: {latent_dim} latent dimensions, {args.steps} steps")
+        print(f"\n{name}: {latent_dim} latent dimensions, {args.steps} steps, seed {seed}")
         row = rows(args.protocol)[name]
-        models[name] = model = trained(*row, few, latent_dim, args, folder / name)
+        models[name] = model = trained(*row, few, latent_dim, seed, args, folder / name)
         if name not in results:
             results[name] = {
                 "fresh": vz.score(model, fresh, METRICS, samples=1).to_dict(),
@@ -91,13 +93,26 @@ def experiment(latent_dim, args):
     return results, folder
 
 
-def line(name, result):
-    """A row of the printed table; all in nats but the metrics."""
+def numbers(result):
+    """The columns of one run: losses in nats, then metrics."""
     known, fresh = result["trained_on"], result["fresh"]
-    numbers = [known["reconstruction"], known["kl"], fresh["reconstruction"], fresh["kl"]]
-    metrics = [fresh["metrics"][metric]["value"] for metric in METRICS]
-    texts = [f"{v:10.2f}" for v in numbers] + [f"{v:11.3f}" for v in metrics]
-    return f"{name:10}" + "".join(texts) + f"  {result['coefficients']}"
+    losses = [found[term] for found in (known, fresh) for term in ("reconstruction", "kl")]
+    return losses + [fresh["metrics"][metric]["value"] for metric in METRICS]
+
+
+def spread(values, digits):
+    """The mean of some runs, with their standard deviation where there are several."""
+    text = f"{statistics.mean(values):.{digits}f}"
+    return f"{text} ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else text
+
+
+def line(name, results):
+    """A row of the printed table, from the results of every seed."""
+    columns = zip(*map(numbers, results), strict=True)
+    cells = [spread(column, 1 if n < 4 else 3) for n, column in enumerate(columns)]
+    weights = {key: [r["coefficients"][key] for r in results] for key in results[0]["coefficients"]}
+    cells.append(", ".join(f"{key} {spread(values, 2)}" for key, values in weights.items()))
+    return f"| {name} | {' | '.join(cells)} |"
 
 
 def main():
@@ -108,23 +123,22 @@ def main():
     parser.add_argument("--latent-dims", type=int, nargs="+", default=[10])
     parser.add_argument("--architecture", default="burgess")
     parser.add_argument("--scored", type=int, default=10_000, help="fresh sprites to score on")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--verbose", type=int, default=1, help="Keras's: 1 bars, 2 lines, 0 none")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("runs/gcvae_sprites"))
     args = parser.parse_args()
-    found = {dims: experiment(dims, args) for dims in args.latent_dims}
-    heads = ("R of 737", "KL", "R fresh", "KL", "mig", "modularity", "jemmig", "FactorVAE")
-    for dims, (results, _) in found.items():
-        print(
-            f"\n{args.protocol}, {dims} dimensions, {args.steps} steps, {args.scored} fresh sprites"
-        )
-        print(" " * 10 + "".join(f"{h:>{10 if n < 4 else 11}}" for n, h in enumerate(heads)))
-        print(*(line(name, results[name]) for name in args.models), sep="\n")
-    print("D is below 0.02 where codes match: then GCVAE is ControlVAE at beta / (1 - beta).")
-    pictures = draw_all(
-        found, args.models, args.out / f"pictures_{args.protocol}_{args.steps}_{args.seed}"
-    )
-    print("wrote", *pictures, *(folder / "fig2_generation.png" for _, folder in found.values()))
+    found = {
+        dims: [experiment(dims, seed, args) for seed in args.seeds] for dims in args.latent_dims
+    }
+    for dims, runs in found.items():
+        print(f"\n{args.protocol}, {dims} dimensions, {args.steps} steps, seeds {args.seeds}\n")
+        print(f"| {' | '.join(HEADS)} |\n|{' --- |' * len(HEADS)}")
+        for name in args.models:
+            print(line(name, [results[name] for results, _ in runs]))
+    first = {dims: runs[0] for dims, runs in found.items()}
+    named = f"pictures_{args.protocol}_{args.steps}_{args.seeds[0]}"
+    pictures = draw_all(first, args.models, args.out / named)
+    print("wrote", *pictures, *(folder / "fig2_generation.png" for _, folder in first.values()))
 
 
 if __name__ == "__main__":

@@ -2,17 +2,19 @@
 
 import json
 
+import numpy as np
+
 import keras_vaezoo as vz
 
 _CARD = """# {name}
 
 {formula}
 
-![Test examples, their reconstructions, samples from the prior](overview.png)
-{controllers}
+{pictures}
+
 ```python
 model = keras_vaezoo.from_preset("{name}")
-mean, log_variance = model.encode(images)  # images: {shape}, float32 in {value_range}
+mean, log_variance = model.encode(images)  # images: (n, {shape}), float32, {value_range}
 new = model.sample(16, seed=0)
 ```
 
@@ -34,31 +36,57 @@ this data, not what is possible.
 """
 
 
-_CONTROLLERS = """
-![Each controller: set point, measured term and coefficient, by epoch of training](controllers.png)
-"""
-
-
 def write_card(directory, model, test, log):
     """Writes README.md and pictures into a preset's directory; `log` is CSVLogger's file."""
     metadata = json.loads((directory / "metadata.json").read_text())
     scores, recipe = metadata["scores"], metadata["recipe"]
-    vz.plots.overview(model, test.images[:10]).savefig(directory / "overview.png", dpi=60)
-    controlled = any(map(model.loss_coefficients.enabled, model.coefficients))
-    if controlled:
-        vz.plots.controllers(log).savefig(directory / "controllers.png", dpi=60)
+    valid = model.likelihood.value_range
     text = _CARD.format(
         name=directory.name,
         formula=" ".join(type(model).__doc__.split("\n\n")[0].split()),
-        controllers=_CONTROLLERS if controlled else "",
-        shape=("n", *test.shape),
-        value_range=model.likelihood.value_range or "any range",
+        pictures="\n\n".join(_drawn(directory, model, test, log)),
+        shape=", ".join(map(str, test.shape)),
+        value_range="in [{:g}, {:g}]".format(*valid) if valid else "of any range",
         examples=scores["settings"]["examples"],
         test=_source(recipe["test"]),
         scores=_table(_scores(metadata), "score", "value"),
         recipe=_table(_recipe(metadata), "what", "value"),
     )
     (directory / "README.md").write_text(text, encoding="utf-8")
+
+
+def _drawn(directory, model, test, log):
+    """Draws the pictures of a card; gives the lines that show them."""
+    images = test.images[:500]
+    figures = {
+        "Test examples, their reconstructions, samples from the prior": (
+            "overview",
+            vz.plots.overview(model, images[:10]),
+        )
+    }
+    if model.latent_dim == 2:
+        figures["Posteriors of 500 test examples; ellipses of 64, the prior dashed"] = (
+            "embedding",
+            vz.plots.embedding(model, images, _names(test)[:500]),
+        )
+    if test.factors is not None and len(test.shape) == 3:
+        figures["What the most informative latent dimensions change in one example"] = (
+            "traversals",
+            vz.plots.traversals(model, images, n=6),
+        )
+    if any(map(model.loss_coefficients.enabled, model.coefficients)):
+        figures["Each controller: set point, measured term and coefficient, by epoch"] = (
+            "controllers",
+            vz.plots.controllers(log),
+        )
+    for caption, (name, figure) in figures.items():
+        figure.savefig(directory / f"{name}.png", dpi=60)
+        yield f"![{caption}]({name}.png)"
+
+
+def _names(test):
+    """The names of the labels, or the labels themselves where they have none."""
+    return test.labels if test.label_names is None else np.array(test.label_names)[test.labels]
 
 
 def _scores(metadata):

@@ -126,7 +126,8 @@ SMALL = ("--architecture", "mlp", "--scored", 2000, "--verbose", 0)
 
 
 def test_gcvae_sprites(run_example, tmp_path, capsys):
-    options = (*SMALL, "--steps", 2, "--latent-dims", 2, 3, "--models", "GCVAE-II")
+    many = ("--latent-dims", 2, 3, "--seeds", 0, 1)
+    options = (*SMALL, "--steps", 2, *many, "--models", "GCVAE-II")
     run_example("gcvae_sprites", *options, "--out", tmp_path)
     found = set(os.listdir(tmp_path / "pictures_nats_2_0"))
     assert {
@@ -140,6 +141,13 @@ def test_gcvae_sprites(run_example, tmp_path, capsys):
     run_example("gcvae_sprites", *options, "--out", tmp_path)
     again = capsys.readouterr().out
     assert first[first.index("\nnats") :] == again[again.index("\nnats") :]
+    assert first.count("| GCVAE-II | ") == 2 and "beta 0." in first
+
+
+def test_gcvae_sprites_gives_mean_and_spread_over_seeds(example):
+    spread = example("gcvae_sprites").spread
+    assert spread([1.0, 2.0, 4.5], 2) == "2.50 ± 1.80"
+    assert spread([1.25], 1) == "1.2"
 
 
 def test_stopping_study(run_example, tmp_path, capsys):
@@ -245,7 +253,7 @@ def test_pictures_of_missing_files_are_left_out(run_example, tmp_path, monkeypat
     monkeypatch.setattr(vz.datasets, "load", without_files)
     run_example("pictures", "--out", tmp_path)
     assert os.listdir(tmp_path) == ["traversals.png"]
-    assert capsys.readouterr().out.count("no fashion_mnist") == 2
+    assert capsys.readouterr().out.count("no fashion_mnist") == 3
 
 
 def test_sprites_stand_in_for_missing_files(example, tmp_path, monkeypatch):
