@@ -36,6 +36,8 @@ def arguments():
 
 def split_images(folder, model, args):
     """Training and held-out images, brought to the model's shape and range."""
+    if len(model.input_shape) != 4:
+        raise SystemExit(f"{args.preset} is no model of images: choose another preset.")
     height, width, channels = model.input_shape[1:]
     data = vz.datasets.from_folder(
         folder,

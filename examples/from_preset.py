@@ -25,6 +25,8 @@ def main():
         print("No folder given: samples of the model stand in for originals.")
         images = model.sample(10, seed=1)
     else:
+        if len(model.input_shape) != 4:
+            parser.error(f"{args.preset} is no model of images: leave the folder out.")
         height, width, channels = model.input_shape[1:]
         data = vz.datasets.from_folder(args.folder, size=(height, width), channels=channels)
         rows = np.linspace(0, len(data) - 1, min(10, len(data)))  # over all sub-folders

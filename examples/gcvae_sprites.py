@@ -11,7 +11,6 @@ paper's own network (--architecture gcvae_dsprites) takes ten times as long as B
 
 import argparse
 import json
-import math
 import pathlib
 import statistics
 
@@ -22,6 +21,7 @@ import keras_vaezoo as vz
 
 METRICS = ("mig", "modularity", "jemmig", "factor_vae_score")
 HEADS = ("", "R of 737", "KL", "R fresh", "KL", *METRICS, "weights")
+EPOCH = 500  # steps that count as one
 CORRELATIONS = {"I": "mmd", "II": "mahalanobis", "III": "kernel_mahalanobis"}
 
 
@@ -52,13 +52,13 @@ def trained(method, arguments, sprites, latent_dim, seed, args, folder):
     model = method(*networks, seed=seed, **arguments)
     on_torch = keras.backend.backend() == "torch"
     model.compile(keras.optimizers.Adam(1e-3), steps_per_execution=1 if on_torch else 10)
-    epoch = min(500, args.steps)
+    epoch = min(EPOCH, args.steps)
     resume = keras.callbacks.BackupAndRestore(str(folder / "backup"), double_checkpoint=True)
     log = keras.callbacks.CSVLogger(str(folder / "log.csv"), append=True)
     model.fit(
         sprites.as_tf(64, seed=seed, repeat=True),
         steps_per_epoch=epoch,
-        epochs=math.ceil(args.steps / epoch),
+        epochs=args.steps // epoch,
         callbacks=[resume, log],
         verbose=args.verbose,
     )
@@ -127,6 +127,8 @@ def main():
     parser.add_argument("--verbose", type=int, default=1, help="Keras's: 1 bars, 2 lines, 0 none")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("runs/gcvae_sprites"))
     args = parser.parse_args()
+    if args.steps < 1 or args.steps % min(EPOCH, args.steps):
+        parser.error(f"--steps must be below {EPOCH} or a multiple of it. Received: {args.steps}")
     found = {
         dims: [experiment(dims, seed, args) for seed in args.seeds] for dims in args.latent_dims
     }

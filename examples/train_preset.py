@@ -11,7 +11,6 @@ import argparse
 import copy
 import dataclasses
 import json
-import math
 import pathlib
 import time
 
@@ -61,7 +60,7 @@ def trained(recipe, data, run, verbose):
     model.compile(optimizer, jit_compile=False, **accelerated)
     if recipe.steps:
         length = min(EPOCH, recipe.steps)
-        plan = {"epochs": math.ceil(recipe.steps / length), "steps_per_epoch": length}
+        plan = {"epochs": recipe.steps // length, "steps_per_epoch": length}
     else:
         plan = {"epochs": recipe.epochs}
     backup = keras.callbacks.BackupAndRestore(
@@ -95,6 +94,8 @@ def main():
     recipe = Recipe.read(ZOO / args.name / "recipe.json")
     if args.epochs:
         recipe = dataclasses.replace(recipe, epochs=args.epochs, steps=None)
+    if recipe.steps and recipe.steps % min(EPOCH, recipe.steps):
+        parser.error(f"a recipe's steps must be below {EPOCH} or a multiple of it: {recipe.steps}")
     data = recipe.load("train", args.data_dir)
     run = args.runs / f"{args.name}_{recipe.epochs or recipe.steps}"
     run.mkdir(parents=True, exist_ok=True)

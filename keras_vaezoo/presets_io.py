@@ -33,7 +33,8 @@ class PresetMixin:
         """Writes config, metadata and weights (no optimizer) into a directory.
 
         Args:
-            directory: Path; it may exist, files of an older preset in it are replaced.
+            directory: Path, `~` for the home folder; it may exist, files of an older preset in
+                it are replaced.
             metadata: JSON-ready dict that is stored beside the checksum. Default: nothing.
         """
         write(self, directory, metadata)
@@ -73,17 +74,18 @@ class PresetMixin:
 
 def write(model, directory, metadata=None):
     """Writes a preset: all files are made whole aside and then moved to their place."""
-    directory = pathlib.Path(directory)
+    directory = pathlib.Path(directory).expanduser()
+    config = keras.saving.serialize_keras_object(model)
+    config.pop("compile_config", None)
+    _refuse_foreign_classes(config, directory / CONFIG)
+    metadata = _checked_metadata(metadata)
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory, prefix=".writing_") as aside:
         aside = pathlib.Path(aside)
-        config = keras.saving.serialize_keras_object(model)
-        config.pop("compile_config", None)
-        _refuse_foreign_classes(config, directory / CONFIG)
         (aside / CONFIG).write_text(json.dumps(config, indent=2))
         keras.saving.save_weights(model, aside / WEIGHTS, objects_to_skip=skipped(model))
         record = {
-            **(metadata or {}),
+            **metadata,
             "keras_version": keras.__version__,
             "weights_sha256": sha256(aside / WEIGHTS),
         }
@@ -92,9 +94,20 @@ def write(model, directory, metadata=None):
             shutil.move(aside / name, directory / name)
 
 
+def _checked_metadata(metadata):
+    metadata = {} if metadata is None else metadata
+    try:
+        return dict(json.loads(json.dumps(metadata)))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"metadata must be a dict of what JSON holds; turn NumPy's numbers into float(x) and "
+            f"arrays into x.tolist(). Received: {metadata!r} ({error})"
+        ) from error
+
+
 def read(directory, expected_class=None):
     """Reads a preset after checking its files, its checksum and the classes it names."""
-    directory = pathlib.Path(directory)
+    directory = pathlib.Path(directory).expanduser()
     if not directory.is_dir():
         raise ValueError(f"There is no preset's folder {str(directory.absolute())!r}.")
     for name in (CONFIG, METADATA, WEIGHTS):
@@ -114,7 +127,7 @@ def read(directory, expected_class=None):
             f"{str(directory / WEIGHTS)!r} is damaged or was altered. Expected sha256 {expected}, "
             f"found {found}. Fetch or save the preset again."
         )
-    registered = config.get("registered_name", "")
+    registered = str(config.get("registered_name") or config.get("class_name"))
     kind = keras.saving.get_registered_object(registered)
     if expected_class is not None and not (
         isinstance(kind, type) and issubclass(kind, expected_class)

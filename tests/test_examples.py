@@ -122,6 +122,22 @@ def test_a_preset_to_train_is_named_rightly(run_example, capsys):
         assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("steps", [0, -1, 700])
+def test_steps_make_whole_epochs(run_example, tmp_path, capsys, steps):
+    with pytest.raises(SystemExit):
+        run_example("gcvae_sprites", "--steps", steps, "--out", tmp_path)
+    assert f"a multiple of it. Received: {steps}" in capsys.readouterr().err
+    assert not os.listdir(tmp_path)
+
+
+def test_a_folder_needs_a_model_of_images(run_example, tmp_path, capsys):
+    for name in ("from_preset", "fine_tune"):
+        with pytest.raises(SystemExit) as stopped:
+            run_example(name, "vae_sine_waves", tmp_path, "--out", tmp_path / "out")
+        said = str(stopped.value) + capsys.readouterr().err
+        assert "vae_sine_waves is no model of images" in said
+
+
 SMALL = ("--architecture", "mlp", "--scored", 2000, "--verbose", 0)
 
 

@@ -138,4 +138,27 @@ def test_a_class_of_the_users_own_is_refused_when_saving(tmp_path):
     model = vz.VAE(encoder, decoder)
     with pytest.raises(ValueError, match="mine>Own"):
         model.save_to_preset(tmp_path / "preset")
-    assert not any((tmp_path / "preset").iterdir())
+    assert not (tmp_path / "preset").exists()
+
+
+@pytest.mark.parametrize("metadata", [{"a": np.float32(1)}, 3])
+def test_metadata_that_json_cannot_hold_are_refused_before_anything_is_written(tmp_path, metadata):
+    with pytest.raises(ValueError, match="metadata must be a dict of what JSON holds"):
+        build("VAE").save_to_preset(tmp_path / "preset", metadata)
+    assert not (tmp_path / "preset").exists()
+
+
+def test_the_home_folder_is_meant_by_a_tilde(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    build("VAE").save_to_preset("~/mine")
+    assert (tmp_path / "mine" / "config.json").exists()
+    assert isinstance(vz.from_preset("~/mine"), vz.VAE)
+    assert isinstance(vz.from_preset(pathlib.Path("~/mine")), vz.VAE)
+
+
+@pytest.mark.parametrize("config", [{"class_name": "Functional", "module": "keras"}, {}])
+def test_a_folder_of_another_kind_of_model_is_refused(tmp_path, config):
+    build("VAE").save_to_preset(tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps({**config, "registered_name": None}))
+    with pytest.raises(ValueError, match=f"holds a {config.get('class_name')}, not a BaseVAE"):
+        vz.from_preset(tmp_path)

@@ -20,9 +20,14 @@ class BatchPlan:
     """
 
     def __init__(self, length, batch_size, shuffle=True, seed=0, drop_remainder=False):
-        if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
+        is_count = isinstance(batch_size, (int, np.integer)) and not isinstance(batch_size, bool)
+        if not is_count or batch_size < 1:
             raise ValueError(
                 f"`batch_size` must be a positive whole number. Received: batch_size={batch_size!r}"
+            )
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise ValueError(
+                f"`seed` must be a whole number of at least 0. Received: seed={seed!r}"
             )
         if drop_remainder and batch_size > length:
             raise ValueError(

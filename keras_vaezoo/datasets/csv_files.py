@@ -34,7 +34,8 @@ def from_csv(
         kind: "table": examples `(columns,)`; "signals": each row is a signal, examples
             `(columns, 1)`.
         delimiter: Character between cells.
-        header: Whether the first line holds names. None: if not all of its cells are numbers.
+        header: Whether the first line holds names. None: if a cell of it is no number, the
+            label column aside where `label_column` is a number.
         split: "train", "test" or "all".
         test_fraction: Share of the rows that form "test". None: "train" has all of them.
         seed: Seed of the split.
@@ -62,7 +63,7 @@ def from_csv(
     with open(path, newline="", encoding="utf-8-sig") as file:
         reader = csv.reader(file, delimiter=delimiter)
         lines = ((reader.line_num, cells) for cells in reader if cells)
-        names, first = _names(path, lines, header)
+        names, first = _names(path, lines, header, label_column)
         used, label = _chosen_columns(names, columns, label_column)
         values, labels = _read_rows(path, itertools.chain(first, lines), names, used, label)
     if not len(values):
@@ -80,13 +81,16 @@ def from_csv(
     return part(dataset, split, test_fraction, seed)
 
 
-def _names(path, lines, header):
+def _names(path, lines, header, label_column):
     """Column names, and the first line again where it holds data."""
     line, cells = next(lines, (0, []))
     if not cells:
         raise ValueError(f"The file {path} is empty.")
     if header is None:
-        header = not all(_is_number(cell) for cell in cells)
+        values = list(cells)
+        if isinstance(label_column, int) and -len(cells) <= label_column < len(cells):
+            del values[label_column]  # words there may be classes
+        header = not all(map(_is_number, values))
     if header:
         return [cell.strip() for cell in cells], []
     return [str(number) for number in range(len(cells))], [(line, cells)]

@@ -217,7 +217,13 @@ class Dataset:
                     else f"'{self.name}' has no factors that could be fixed."
                 )
             column = names.index(name)
-            values = np.broadcast_to(np.asarray(values), (n,))
+            values = np.asarray(values)
+            if values.shape not in ((), (n,)):
+                raise ValueError(
+                    f"fixed['{name}'] must be one value, or one for each of the {n} examples. "
+                    f"Received: shape {values.shape}"
+                )
+            values = np.broadcast_to(values, (n,))
             sizes = self.factor_sizes
             if sizes is not None and not ((values >= 0) & (values < sizes[column])).all():
                 raise ValueError(

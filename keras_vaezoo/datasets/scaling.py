@@ -42,9 +42,9 @@ def check_value_range(value_range):
         low, high = (float(bound) for bound in value_range)
     except (TypeError, ValueError):
         low = high = 0.0
-    if not low < high:
+    if not (low < high and np.isfinite([low, high]).all()):
         raise ValueError(
-            "`value_range` must be two numbers, the lower first, such as (0.0, 1.0). "
+            "`value_range` must be two finite numbers, the lower first, such as (0.0, 1.0). "
             f"Received: value_range={value_range!r}"
         )
     return low, high

@@ -51,8 +51,13 @@ def load_sine_waves(
         )
     n = _DEFAULT_COUNTS[split] if n is None else n
     for what, count in (("n", n), ("samples", samples)):
-        if count < 1:
-            raise ValueError(f"`{what}` must be at least 1. Received: {what}={count!r}")
+        if not isinstance(count, (int, np.integer)) or count < 1:
+            raise ValueError(
+                f"`{what}` must be a whole number of at least 1. Received: {what}={count!r}"
+            )
+    for what, pair in (("amplitude", amplitude), ("frequency", frequency), ("phase", phase)):
+        if np.shape(pair) != (2,) or not pair[0] <= pair[1]:
+            raise ValueError(f"`{what}` must be (low, high). Received: {what}={pair!r}")
     if noise < 0:
         raise ValueError(f"`noise` must not be negative. Received: noise={noise!r}")
     limits = np.array([amplitude, frequency, phase], np.float64)

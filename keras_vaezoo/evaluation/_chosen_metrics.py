@@ -2,12 +2,14 @@
 
 import functools
 import inspect
+import warnings
 from typing import NamedTuple
 
 import keras
 import numpy as np
 
 from keras_vaezoo import metrics as metric_functions
+from keras_vaezoo.metrics._inputs import checked_inputs
 
 _METRICS = {
     function.__name__: function
@@ -22,6 +24,8 @@ _METRICS = {
         metric_functions.sap,
     )
 }
+# What score() itself hands to a metric.
+_NO_SETTINGS = ("codes", "factors", "table", "sample_fn", "factor_sizes")
 INTERVAL_ROWS = 2000
 
 
@@ -48,7 +52,12 @@ def checked_choice(metrics, factors):
                 f"metrics must be names out of {sorted(_METRICS)}, or a dict from such names to "
                 f"their settings. Received: {name!r}"
             )
-        known = list(inspect.signature(_METRICS[name]).parameters)
+        known = [n for n in inspect.signature(_METRICS[name]).parameters if n not in _NO_SETTINGS]
+        if not isinstance(settings, dict):
+            raise ValueError(
+                f"The settings of {name} must be a dict, {{}} for the defaults. "
+                f"Received: {settings!r}"
+            )
         unknown = set(settings) - set(known)
         if unknown:
             raise ValueError(
@@ -59,7 +68,34 @@ def checked_choice(metrics, factors):
             "metrics need true factors: give a Dataset with factors or labels, or a tuple "
             f"(images, factors). Received: metrics={sorted(chosen)} and images alone"
         )
+    for name, settings in chosen.items():
+        _check_factors(name, settings, factors)
     return chosen
+
+
+def _check_factors(name, settings, factors):
+    """Finds factors that a metric does not take before the images are encoded."""
+    by_regression = settings.get("informativeness", "accuracy") != "accuracy"
+    several = name in ("modularity", "beta_vae_score", "factor_vae_score")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the metric itself warns
+        checked_inputs(
+            np.zeros((len(factors), 1)),
+            factors,
+            factor_bins=settings.get("factor_bins"),
+            continuous=by_regression or settings.get("estimator") == "r2",
+            min_factors=2 if several else 1,
+        )
+
+
+def refuse_rows_of_a_split(chosen, repeats):
+    """The samples of an interval are shuffled: row numbers in `split` would name others."""
+    for name, settings in chosen.items():
+        if repeats and isinstance(settings.get("split"), tuple):
+            raise ValueError(
+                f"{name} has a split by row numbers, which the disjoint samples of the interval "
+                f"cannot keep: pass repeats=0. Received: repeats={repeats}"
+            )
 
 
 def metric_scores(chosen, codes, factors, seed, repeats, verbose):

@@ -16,7 +16,7 @@ NATS_OF_EXAMPLES = {
 _NATS_OF_ALL = {"aggregate_kl": "KL of the aggregate's moments"}
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Evaluation:
     """The result of `keras_vaezoo.score`; `print` shows it as a table.
 

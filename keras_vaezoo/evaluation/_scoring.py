@@ -14,6 +14,7 @@ from keras_vaezoo.evaluation._chosen_metrics import (
     checked_choice,
     metric_scores,
     possible_repeats,
+    refuse_rows_of_a_split,
 )
 from keras_vaezoo.evaluation._examples import examples_of
 from keras_vaezoo.evaluation._likelihood_draws import draw_likelihoods
@@ -97,6 +98,7 @@ def score(
     _check_arguments(model, examples, seed, samples, batch_size, active_threshold)
     chosen = checked_choice(metrics, examples.factors)
     repeats = possible_repeats(len(examples.images), repeats) if chosen else 0
+    refuse_rows_of_a_split(chosen, repeats)
     samples = samples if model.stochastic else 1
 
     posterior, mse = _encoded(model, examples, batch_size)

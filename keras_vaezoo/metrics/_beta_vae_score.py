@@ -100,7 +100,7 @@ def beta_vae_score(
         value, train_value = rescaled_from_chance(value, k), rescaled_from_chance(train_value, k)
         per_factor = rescaled_from_chance(per_factor, k)
     settings = {"batch_size": batch_size, "train_points": train_points, "eval_points": eval_points}
-    settings |= {"C": C, "rescale": bool(rescale)}
+    settings |= {"C": C, "rescale": bool(rescale), "value_draw": value_draw}
     return Score(
         value,
         spread(per_factor, source.kept, source.n_factors),

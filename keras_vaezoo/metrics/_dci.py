@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keras_vaezoo.metrics._dci_estimators import check_estimator, fitted_factor
+from keras_vaezoo.metrics._dci_estimators import TREES, check_estimator, fitted_factor
 from keras_vaezoo.metrics._information import spread
 from keras_vaezoo.metrics._inputs import (
     check_integer,
@@ -15,7 +15,7 @@ from keras_vaezoo.metrics._inputs import (
     to_finite_float64,
     warn_caller,
 )
-from keras_vaezoo.metrics._row_splits import check_split, draw_rows
+from keras_vaezoo.metrics._row_splits import check_split, draw_rows, split_settings
 from keras_vaezoo.metrics._score import Score
 
 
@@ -101,6 +101,11 @@ def dci(
     if n_jobs != -1:
         check_integer("n_jobs", n_jobs, 1)
     check_split(split, train_share)
+    if max_rows is not None and isinstance(split, tuple):
+        raise ValueError(
+            "max_rows draws rows, so that the row numbers of split would name others: give one of "
+            f"the two. Received: max_rows={max_rows} and split=(train_rows, test_rows)"
+        )
     regression = check_estimator(estimator, informativeness)
     inputs = checked_inputs(codes, factors, factor_bins=factor_bins, continuous=regression)
     targets = inputs.values if regression else inputs.classes
@@ -114,19 +119,27 @@ def dci(
     n_factors = inputs.values.shape[1]
     importance = np.stack([fit.importance for fit in fits], axis=1)
     name = estimator if isinstance(estimator, str) else type(estimator).__name__
-    settings = {"estimator": name, "n_estimators": n_estimators, "rows": len(rows)}
+    settings = {"estimator": name, "informativeness": informativeness, "rows": len(rows)}
+    settings |= split_settings(split, train_share)
+    if name in TREES:
+        settings["n_estimators"] = n_estimators
     disentanglement, completeness = dci_from_importance(
         importance, weighted_completeness=weighted_completeness
     )
     return DCI(
         _among_all_factors(disentanglement, inputs.kept, n_factors, settings),
-        _among_all_factors(completeness, inputs.kept, n_factors, settings),
+        _among_all_factors(
+            completeness,
+            inputs.kept,
+            n_factors,
+            settings | {"weighted_completeness": bool(weighted_completeness)},
+        ),
         Score(
             np.mean([fit.test for fit in fits]),
             spread(np.array([fit.test for fit in fits]), inputs.kept, n_factors),
             spread(importance, inputs.kept, n_factors),
             train=np.mean([fit.train for fit in fits]),
-            settings=settings | {"informativeness": informativeness},
+            settings=settings,
         ),
     )
 

@@ -9,8 +9,8 @@ from keras_vaezoo.metrics._classifiers import FittedClassifier, accuracy, scikit
 from keras_vaezoo.metrics._inputs import check_choice
 from keras_vaezoo.metrics._row_splits import split_rows
 
-_TREES = {"gradient_boosting": "GradientBoosting", "random_forest": "RandomForest"}
-_NAMES = (*_TREES, "lasso")
+TREES = {"gradient_boosting": "GradientBoosting", "random_forest": "RandomForest"}
+_NAMES = (*TREES, "lasso")
 # The original's penalty, for codes and factors of unit variance.
 _LASSO_ALPHA = 0.02
 
@@ -67,17 +67,23 @@ def _build(name, kind, n_estimators, seed):
     if name == "lasso":
         # Unused, but without it NumPy's global generator would move on.
         return scikit_learn("linear_model", "dci").Lasso(alpha=_LASSO_ALPHA, random_state=seed)
-    trees = getattr(scikit_learn("ensemble", "dci"), _TREES[name] + kind)
+    trees = getattr(scikit_learn("ensemble", "dci"), TREES[name] + kind)
     return trees(n_estimators=n_estimators, random_state=seed)
 
 
 def _importance(estimator, n_codes):
     if estimator is None:  # a single class in the training rows: nothing was fitted
         return np.zeros(n_codes)
+    estimator = getattr(estimator, "best_estimator_", estimator)  # of a search over settings
     if hasattr(estimator, "feature_importances_"):
         # Boosted trees give tiny negative importances by rounding.
         return np.maximum(np.asarray(estimator.feature_importances_, dtype=np.float64), 0.0)
-    return np.abs(np.atleast_2d(estimator.coef_)).mean(axis=0)
+    if hasattr(estimator, "coef_"):
+        return np.abs(np.atleast_2d(estimator.coef_)).mean(axis=0)
+    raise ValueError(
+        "DCI reads feature_importances_ or coef_ of the fitted estimator. Received: "
+        f"{type(estimator).__name__}, which has neither"
+    )
 
 
 def _bounded_mse(predicted, actual, width):

@@ -9,7 +9,7 @@ from keras_vaezoo.metrics._classifiers import (
     standardize,
 )
 from keras_vaezoo.metrics._inputs import check_choice, check_integer, check_number, checked_inputs
-from keras_vaezoo.metrics._row_splits import check_split, split_rows
+from keras_vaezoo.metrics._row_splits import check_split, split_rows, split_settings
 from keras_vaezoo.metrics._score import Score
 
 _SCALINGS = {"standard": standardize, "unit_range": scale_to_unit_range}
@@ -104,6 +104,7 @@ def explicitness(
         per_factor, per_factor_train = 2 * per_factor - 1, 2 * per_factor_train - 1
     settings = {"strategy": strategy, "rescale": bool(rescale), "C": C, "scaling": scaling}
     settings |= {"class_weight": class_weight, "rows": len(inputs.codes)}
+    settings |= split_settings(split, train_share)
     return Score(
         np.nanmean(per_factor),
         per_factor,

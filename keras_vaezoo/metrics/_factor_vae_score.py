@@ -89,6 +89,7 @@ def factor_vae_score(
     active = np.flatnonzero((stds >= min_std) & (stds > 0))
     settings = {"batch_size": batch_size, "train_votes": train_votes, "eval_votes": eval_votes}
     settings |= {"min_std": min_std, "rescale": bool(rescale), "active_codes": len(active)}
+    settings |= {"value_draw": value_draw}
     if not len(active):
         return _score_without_active_codes(source, stds, settings)
     train, evaluation = (

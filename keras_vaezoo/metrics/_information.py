@@ -16,8 +16,11 @@ from keras_vaezoo.metrics._inputs import (
     warn_caller,
 )
 
+# Nats up to which mutual information is the rounding of fractional counts.
+_ROUNDING = 1e-12
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class InformationTable:
     """What MIG, modularity and JEMMIG read: compute it once, hand it to all three.
 
@@ -31,6 +34,7 @@ class InformationTable:
         factor_entropy: (k,) H(v_j).
         bins: Number of bins per code, or `None` for an estimate without bins.
         rows: Number of rows.
+        settings: How the table was estimated; every score from it says so.
     """
 
     mutual_information: np.ndarray
@@ -39,16 +43,12 @@ class InformationTable:
     factor_entropy: np.ndarray
     bins: int | None
     rows: int
+    settings: dict
 
     @property
     def kept(self):
         """Column numbers of the factors that vary."""
         return np.flatnonzero(~np.isnan(self.factor_entropy))
-
-    @property
-    def settings(self):
-        """The settings that a score from this table depends on."""
-        return {"bins": self.bins, "rows": self.rows}
 
     def __array__(self, dtype=None, copy=None):
         return np.array(self.mutual_information, dtype=dtype)
@@ -100,6 +100,7 @@ def entropy(labels):
     ```
     """
     labels = to_array(labels, "labels")
+    to_finite_float64(labels, "labels")
     if labels.ndim not in (1, 2) or len(labels) < 1:
         raise ValueError(
             f"labels must have shape (n,) or (n, k). Received: labels.shape={labels.shape}"
@@ -158,10 +159,11 @@ def mutual_information_table(codes, factors, bins=20, *, min_std=0.0, factor_bin
         ]
     )
     counts = counts.reshape(-1, bins, total).astype(np.float64)
-    return table_from_counts(counts, starts, inputs.kept, inputs.values.shape[1])
+    settings = {"estimate": "histogram", "min_std": min_std}
+    return table_from_counts(counts, starts, inputs.kept, inputs.values.shape[1], settings)
 
 
-def table_from_counts(counts, starts, kept, n_factors):
+def table_from_counts(counts, starts, kept, n_factors, settings):
     """Builds the table from joint counts.
 
     Args:
@@ -170,6 +172,7 @@ def table_from_counts(counts, starts, kept, n_factors):
         starts: First column of each kept factor.
         kept: Column numbers of the kept factors among all `n_factors`.
         n_factors: Number of factors, kept or not.
+        settings: How the counts were made; `bins` and `rows` are added.
     """
     code_counts = counts[:, :, : starts[1] if len(starts) > 1 else None].sum(axis=2)
     class_counts = counts[0].sum(axis=0)
@@ -179,7 +182,8 @@ def table_from_counts(counts, starts, kept, n_factors):
     # H(q) + H(v) - H(q, v) does not.
     ratio = np.divide(counts * rows, expected, out=np.ones_like(counts), where=counts > 0)
     cells = (counts * np.log(ratio)).sum(axis=1)
-    information = np.maximum(np.add.reduceat(cells, starts, axis=1) / rows, 0.0)
+    information = np.add.reduceat(cells, starts, axis=1) / rows
+    information[information < _ROUNDING] = 0.0
     joint = -np.add.reduceat(_p_log_p(counts / rows).sum(axis=1), starts, axis=1)
     factor_entropy = -np.add.reduceat(_p_log_p(class_counts / rows), starts)
     return InformationTable(
@@ -189,6 +193,7 @@ def table_from_counts(counts, starts, kept, n_factors):
         factor_entropy=spread(factor_entropy, kept, n_factors),
         bins=counts.shape[1],
         rows=round(rows),
+        settings={"bins": counts.shape[1], "rows": round(rows), **settings},
     )
 
 

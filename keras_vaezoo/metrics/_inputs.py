@@ -60,6 +60,7 @@ def to_array(x, name):
 
         if "torch" in sys.modules and isinstance(x, sys.modules["torch"].Tensor):
             x = x.detach().cpu()
+            x = x.float() if str(x.dtype) == "torch.bfloat16" else x
         x = keras.ops.convert_to_numpy(x)
     if x.dtype.kind in "OSUcMm":
         raise ValueError(

@@ -76,6 +76,12 @@ def posterior_information_table(
         ),
         bins=None,
         rows=len(inputs.codes),
+        settings={
+            "estimate": "posterior",
+            "samples": samples,
+            "seed": seed,
+            "rows": len(inputs.codes),
+        },
     )
 
 
@@ -127,7 +133,8 @@ def soft_information_table(
             for i in range(inputs.codes.shape[1])
         ]
     )
-    return table_from_counts(counts, starts, inputs.kept, inputs.values.shape[1])
+    settings = {"estimate": "soft", "limits": (float(low), float(high))}
+    return table_from_counts(counts, starts, inputs.kept, inputs.values.shape[1], settings)
 
 
 def _checked_log_variance(log_variance, mean):
@@ -162,5 +169,7 @@ def _bin_masses(mean, std, inner_edges):
     """(n, B) mass of each row's normal distribution in each bin."""
     standard = (inner_edges - mean[:, None]) / (std[:, None] * math.sqrt(2.0))
     below = 0.5 * (1.0 + _erf(standard).astype(np.float64))
+    # A posterior without width on an edge belongs to the bin above, as in the histogram.
+    below[(standard == 0) & (std[:, None] <= _SMALLEST_STD)] = 0.0
     ends = np.zeros((len(mean), 1))
     return np.diff(np.concatenate([ends, below, ends + 1.0], axis=1), axis=1)

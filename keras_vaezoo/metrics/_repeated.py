@@ -45,7 +45,7 @@ def repeated(
 
     Raises:
         ValueError: Too few rows for two disjoint samples (or for `repeats`), `rows` below 2,000,
-            neither or both of (codes, factors) and `draw`.
+            neither or both of (codes, factors) and `draw`, or a `split` by row numbers.
 
     Example:
 
@@ -57,6 +57,11 @@ def repeated(
     check_integer("rows", rows, _SMALLEST_SAMPLE)
     if repeats is not None:
         check_integer("repeats", repeats, 2)
+    if isinstance(settings.get("split"), tuple):
+        raise ValueError(
+            "The samples are shuffled, so that the row numbers of split would name others. Give "
+            "split by name. Received: split=(train_rows, test_rows)"
+        )
     given = [codes is not None, factors is not None, draw is not None]
     if given == [True, True, False]:
         samples = _disjoint_samples(codes, factors, repeats, rows, seed)

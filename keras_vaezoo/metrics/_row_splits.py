@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from keras_vaezoo.metrics._inputs import check_choice, check_integer, check_number
+from keras_vaezoo.metrics._inputs import check_integer, check_number
 
 _SPLITS = ("stratified", "shuffled", "ordered", "all")
+_BY_ROWS = "(train_rows, test_rows)"
 
 
 def check_split(split, train_share):
@@ -15,8 +16,23 @@ def check_split(split, train_share):
             "train_share must lie between 0 and 1; split='all' trains and tests on all rows. "
             f"Received: train_share={train_share}"
         )
-    if not isinstance(split, tuple):
-        check_choice("split", split, (*_SPLITS, "(train_rows, test_rows)"))
+    named = isinstance(split, str) and split in _SPLITS
+    if not named and not (isinstance(split, tuple) and len(split) == 2):
+        received = repr(split)
+        if not isinstance(split, str):
+            size = f" of {len(split)}" if isinstance(split, tuple) else ""
+            received = f"a {type(split).__name__}{size}"
+        raise ValueError(
+            f"split must be one of {', '.join(map(repr, _SPLITS))}, or a pair {_BY_ROWS} of row "
+            f"numbers, slices or masks. Received: split={received}"
+        )
+
+
+def split_settings(split, train_share):
+    """What a score says about its split."""
+    if isinstance(split, tuple):
+        return {"split": _BY_ROWS}
+    return {"split": split} | ({} if split == "all" else {"train_share": train_share})
 
 
 def split_rows(labels, split, train_share, seed):
@@ -56,14 +72,16 @@ def draw_rows(n, max_rows, seed):
 
 
 def _given_rows(split, rows):
-    if len(split) != 2:
-        raise ValueError(
-            f"split must be a pair (train_rows, test_rows). Received: a tuple of {len(split)}"
+    try:
+        train, test = (
+            rows[part if isinstance(part, slice) or len(part) else slice(0)] for part in split
         )
-    train, test = (
-        rows[part if isinstance(part, slice) or len(part) else slice(0)] for part in split
-    )
-    return _checked_parts(train, test, "(train_rows, test_rows)")
+    except (IndexError, TypeError) as error:
+        raise ValueError(
+            f"split must hold rows out of 0 to {len(rows) - 1}, or masks of {len(rows)} rows. "
+            f"Received: {error}"
+        ) from error
+    return _checked_parts(train, test, _BY_ROWS)
 
 
 def _checked_parts(train, test, split):

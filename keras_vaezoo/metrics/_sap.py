@@ -10,7 +10,7 @@ from keras_vaezoo.metrics._classifiers import (
 )
 from keras_vaezoo.metrics._information import top_two
 from keras_vaezoo.metrics._inputs import check_choice, check_number, checked_inputs
-from keras_vaezoo.metrics._row_splits import check_split, split_rows
+from keras_vaezoo.metrics._row_splits import check_split, split_rows, split_settings
 from keras_vaezoo.metrics._score import Score
 
 _SMALLEST_VARIANCE = 1e-12
@@ -90,7 +90,9 @@ def sap(
     name = estimator if isinstance(estimator, str) else type(estimator).__name__
     settings = {"estimator": name, "rows": len(inputs.codes)}
     if not continuous:
-        settings["balanced"] = bool(balanced)
+        settings |= {"balanced": bool(balanced), **split_settings(split, train_share)}
+    if name == "svm":
+        settings["C"] = C
     gaps = largest - second
     return Score(np.nanmean(gaps), gaps, matrix, settings=settings)
 

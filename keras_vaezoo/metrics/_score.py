@@ -15,7 +15,8 @@ class Score(float):
         matrix: (d, k) array, one number per code and factor; each metric says which.
         per_code: (d,) array where the metric has one number a code, else `None`.
         train: The same score on the training rows, where the metric trains something, else `None`.
-        settings: Dictionary of the settings that the number depends on.
+        settings: Dictionary of the settings that the number depends on, beside the data, the seed
+            and `factor_bins`.
 
     Example:
 

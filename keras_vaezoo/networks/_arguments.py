@@ -51,10 +51,15 @@ def checked_counts(name, values):
 
 
 def kernel_initializer(initializer):
-    """Return the initializer; None is a uniform distribution on +-1/sqrt(fan_in)."""
+    """Return a new initializer; None is a uniform distribution on +-1/sqrt(fan_in).
+
+    An object is copied for each layer: Keras's draw the same numbers every time that they are
+    asked, so that layers of one shape would start out equal.
+    """
     if initializer is None:
         return keras.initializers.VarianceScaling(1 / 3, mode="fan_in", distribution="uniform")
-    return keras.initializers.get(initializer)
+    found = keras.initializers.get(initializer)
+    return found.clone() if isinstance(found, keras.initializers.Initializer) else found
 
 
 def parameter_shape(input_shape, parameters_per_value):

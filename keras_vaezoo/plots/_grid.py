@@ -87,6 +87,8 @@ class Grid:
         self.look = look_of(self.example_shape)
         ruling = groups[:1] if self.look.clips else groups
         self.limits = _cells.value_limits(ruling, value_range)
+        if self.look is BARS and value_range is None:  # a bar's length says its value
+            self.limits = min(0.0, self.limits[0]), max(0.0, self.limits[1])
         self.caption = _cells.describe_values(groups, self.limits, self.look.clips)
         self.shape = shape
         self.cells, self.marked = [], []

@@ -59,6 +59,8 @@ def _read_csv(path):
         header = file.readline()
         file.seek(0)
         rows = list(csv.DictReader(file, delimiter=max(",;\t", key=header.count)))
+    # A training that was started again has logged an epoch twice: the last counts.
+    rows = list({row.get("epoch", index): row for index, row in enumerate(rows)}.values())
     curves = {}
     for name in rows[0] if rows else ():
         pairs = [

@@ -43,6 +43,15 @@ def test_header_can_be_said(write):
     assert len(datasets.from_csv(path)) == 3
 
 
+def test_words_in_the_label_column_are_no_header(write):
+    rows = "5.1,3.5,setosa\n4.9,3.0,setosa\n6.1,2.8,virginica\n"
+    for column in (2, -1):
+        data = datasets.from_csv(write(rows), label_column=column)
+        assert data.images.shape == (3, 2) and data.label_names == ("setosa", "virginica")
+    named = datasets.from_csv(write("length,width,species\n" + rows), label_column=2)
+    assert named.images.shape == (3, 2)
+
+
 def test_a_byte_order_mark_is_no_part_of_a_name(write):
     data = datasets.from_csv(write("a,b\n1,2\n", encoding="utf-8-sig"), columns=["a"])
     assert data.images.tolist() == [[1.0]]

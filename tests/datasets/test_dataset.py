@@ -222,6 +222,24 @@ def test_wrong_batch_sizes_are_refused(batch_size):
         numbered().as_pydataset(batch_size)
 
 
+def test_batch_size_true_is_no_number():
+    with pytest.raises(ValueError, match="batch_size=True"):
+        numbered().as_pydataset(True)
+
+
+@pytest.mark.parametrize("seed", [None, -1, 0.5])
+def test_wrong_seeds_are_refused(seed):
+    for road in ("as_tf", "as_pydataset"):
+        with pytest.raises(ValueError, match=f"Received: seed={seed}"):
+            getattr(numbered(), road)(4, seed=seed)
+
+
+def test_fixed_values_are_one_or_one_each():
+    name = grid().factor_names[0]
+    with pytest.raises(ValueError, match=r"for each of the 4 examples. Received: shape \(2,\)"):
+        grid().sample(4, fixed={name: [0, 1]})
+
+
 def test_a_batch_larger_than_the_data():
     assert len(numbered().as_pydataset(100)) == 1
     with pytest.raises(ValueError, match="make no batch of 100"):

@@ -253,6 +253,7 @@ def test_split_by_seed(folder):
         ({"fit": "pad"}, "crop, stretch.*fit='pad'"),
         ({"split": "val"}, "split='val'"),
         ({"value_range": (1, 0)}, "value_range"),
+        ({"value_range": (0, np.inf)}, "two finite numbers"),
         ({"background": "nocolour"}, "nocolour"),
     ],
 )

@@ -64,7 +64,14 @@ def test_seed_split_and_number():
 
 @pytest.mark.parametrize(
     "option, message",
-    [({"n": 0}, "n=0"), ({"samples": 0}, "samples=0"), ({"noise": -1}, "noise=-1")],
+    [
+        ({"n": 0}, "n=0"),
+        ({"n": 1e3}, "n=1000.0"),
+        ({"samples": 0}, "samples=0"),
+        ({"noise": -1}, "noise=-1"),
+        ({"amplitude": 2.0}, "amplitude=2.0"),
+        ({"phase": (1, 0)}, r"phase=\(1, 0\)"),
+    ],
 )
 def test_wrong_options(option, message):
     with pytest.raises(ValueError, match=message):

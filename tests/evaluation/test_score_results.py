@@ -144,6 +144,8 @@ def bad(**changes):
         ({"data": np.zeros((4, 3), "float32"), "metrics": ["mig"]}, "need true factors"),
         ({"metrics": ["migg"]}, "'migg'"),
         ({"metrics": {"mig": {"bin": 3}}}, "no setting 'bin'"),
+        ({"metrics": {"mig": None}}, "settings of mig must be a dict"),
+        ({"metrics": {"mig": {"codes": 1}}}, "no setting 'codes'. Its settings: bins"),
         ({"metrics": ["mig"], "repeats": 2}, "4000 rows"),
         ({"metrics": ["mig"], "repeats": 1}, "repeats=1"),
         ({"samples": 0}, "samples=0"),
@@ -156,6 +158,43 @@ def test_bad_input_is_named(changes, words):
     model, data, arguments = bad(**changes)
     with pytest.raises(ValueError, match=words):
         keras_vaezoo.score(model, data, verbose=0, **arguments)
+
+
+REAL = np.random.default_rng(1).normal(size=(4000, 2))
+ONE_FACTOR = np.tile([[0], [1]], (2000, 1))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "factors", "words"),
+    [
+        (["mig"], REAL, "factor_bins"),
+        (["mig", "modularity"], ONE_FACTOR, "at least 2 factor"),
+        (["mig"], ONE_FACTOR.astype(str), "integers"),
+        ({"sap": {"split": (range(9), range(9, 99))}}, ONE_FACTOR, "pass repeats=0"),
+    ],
+)
+def test_metrics_that_cannot_be_are_refused_before_the_work(chosen, factors, words, monkeypatch):
+    model = codes_are_data()
+    monkeypatch.setattr(type(model), "encode", lambda *_: pytest.fail("encoded"))
+    images = np.zeros((4000, 3), "float32")
+    with pytest.raises(ValueError, match=words):
+        keras_vaezoo.score(model, (images, factors), chosen, verbose=0)
+
+
+def test_real_factors_and_splits_by_rows_go_where_they_can():
+    x, factors = noisy_factors(60)
+    chosen = {
+        "sap": {"split": (range(30), range(30, 60)), "balanced": True},
+        "mig": {"factor_bins": 3, "bins": 2},
+    }
+    result = keras_vaezoo.score(
+        codes_are_data(), (x, factors + 0.5), {"mig": chosen["mig"]}, samples=1, verbose=0
+    )
+    assert 0 < result.metrics["mig"].value < 1
+    result = keras_vaezoo.score(codes_are_data(), (x, factors), chosen, samples=1, verbose=0)
+    assert result.metrics["sap"].value.settings["split"] == "(train_rows, test_rows)"
+    twin = keras_vaezoo.score(codes_are_data(), (x, factors), chosen, samples=1, verbose=0)
+    assert (result == result) is True and (result == twin) is False  # no comparison of arrays
 
 
 def test_a_diverged_model_is_named():

@@ -119,3 +119,30 @@ def test_processes_and_seeds_give_the_same_numbers(entangled):
 def test_max_rows_bounds_the_rows(entangled):
     scores = metrics.dci(*entangled, n_estimators=1, max_rows=300)
     assert scores.informativeness.settings["rows"] == 300
+
+
+def test_row_numbers_and_a_drawn_subset_exclude_each_other(entangled):
+    rows = (range(700), range(700, 1400))
+    with pytest.raises(ValueError, match="give one of the two"):
+        metrics.dci(*entangled, split=rows, max_rows=600)
+    scores = metrics.dci(*entangled, split=rows, n_estimators=2)
+    assert scores.informativeness.settings["split"] == "(train_rows, test_rows)"
+
+
+def test_settings_name_what_changes_the_number(entangled):
+    forest = pytest.importorskip("sklearn.ensemble").RandomForestClassifier(3, random_state=0)
+    own = metrics.dci(*entangled, estimator=forest, max_rows=200).completeness.settings
+    assert own["estimator"] == "RandomForestClassifier" and "n_estimators" not in own
+    assert own["informativeness"] == "accuracy" and own["weighted_completeness"] is True
+    assert (own["split"], own["train_share"]) == ("stratified", 0.5)
+
+
+def test_a_search_over_settings_gives_its_best_estimator(entangled):
+    search = pytest.importorskip("sklearn.model_selection").GridSearchCV
+    tree = pytest.importorskip("sklearn.tree").DecisionTreeClassifier
+    scores = metrics.dci(*entangled, estimator=search(tree(random_state=0), {"max_depth": [3]}))
+    alone = metrics.dci(*entangled, estimator=tree(max_depth=3, random_state=0))
+    assert scores.disentanglement == alone.disentanglement
+    neighbours = pytest.importorskip("sklearn.neighbors").KNeighborsClassifier()
+    with pytest.raises(ValueError, match="Received: KNeighborsClassifier, which has neither"):
+        metrics.dci(*entangled, estimator=neighbours, max_rows=200)

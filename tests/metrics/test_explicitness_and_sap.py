@@ -5,7 +5,7 @@ import pytest
 
 from keras_vaezoo import metrics
 from keras_vaezoo.metrics._explicitness import roc_auc
-from keras_vaezoo.metrics._row_splits import draw_rows, split_rows
+from keras_vaezoo.metrics._row_splits import check_split, draw_rows, split_rows
 
 linear_model = pytest.importorskip("sklearn.linear_model")
 skmetrics = pytest.importorskip("sklearn.metrics")
@@ -141,8 +141,21 @@ class TestSplits:
         assert train.tolist() == list(range(10)) and test.tolist() == list(range(0, 101, 3))
         with pytest.raises(ValueError, match="0 test rows"):
             split_rows(self.labels, ([1, 2], []), 0.5, seed=0)
-        with pytest.raises(ValueError, match="a tuple of 3"):
-            split_rows(self.labels, ([1], [2], [3]), 0.5, seed=0)
+        for wrong in ([101], np.ones(7, bool)):
+            with pytest.raises(ValueError, match=r"rows out of 0 to 100, or masks of 101 rows"):
+                split_rows(self.labels, ([1], wrong), 0.5, seed=0)
+
+    @pytest.mark.parametrize(
+        ("split", "received"),
+        [
+            (([1], [2], [3]), "a tuple of 3"),
+            (np.array([[1], [2]]), "a ndarray"),
+            ("(train_rows, test_rows)", "'\\(train_rows, test_rows\\)'"),
+        ],
+    )
+    def test_what_is_no_split_is_refused(self, split, received):
+        with pytest.raises(ValueError, match=f"a pair .*Received: split={received}"):
+            check_split(split, 0.5)
 
     def test_too_few_rows_for_two_parts(self):
         with pytest.raises(ValueError, match="1 training and 0 test"):

@@ -135,3 +135,29 @@ def test_faster_than_scikit_learn():
     ours = best(lambda: metrics.mutual_information_table(codes, factors), 10)
     theirs = best(lambda: [mutual_info_score(v, q) for v in factors.T for q in binned.T], 3)
     assert theirs > 10 * ours
+
+
+def test_a_code_is_dead_below_the_limit_not_at_it():
+    code = np.tile([[-1.0], [1.0]], (50, 1))
+    std = code.std(ddof=1)
+    assert metrics.discretize(code, 2, min_std=std).max() == 1
+    assert metrics.discretize(code, 2, min_std=np.nextafter(std, 2)).max() == 0
+
+
+def test_nan_has_no_entropy():
+    with pytest.raises(ValueError, match="labels must be finite"):
+        metrics.entropy(np.array([0.0, np.nan]))
+
+
+def test_scores_name_how_their_table_was_made(entangled):
+    codes, factors = entangled
+    width = np.full(codes.shape, -2.0)
+    tables = {
+        "histogram": metrics.mutual_information_table(codes, factors, bins=5, min_std=0.1),
+        "soft": metrics.soft_information_table(codes, width, factors, bins=5),
+        "posterior": metrics.posterior_information_table(codes, width, factors, samples=7),
+    }
+    settings = {name: metrics.mig(table=table).settings for name, table in tables.items()}
+    assert all(found["estimate"] == name for name, found in settings.items())
+    assert settings["histogram"]["min_std"] == 0.1 and settings["histogram"]["bins"] == 5
+    assert settings["soft"]["limits"] == (-4.0, 4.0) and settings["posterior"]["samples"] == 7

@@ -67,3 +67,12 @@ def test_mig_by_hand_in_each_normalization(entangled):
 def test_a_dead_code_counts_zero_when_normalizing_by_the_code(cases):
     codes, factors, _ = cases["constant_dim"]
     assert 0.9 < metrics.mig(codes, factors, normalize="code", min_std=0.05) <= 1
+
+
+def test_a_dead_code_lowers_the_mean_of_modularity_but_no_factors_own():
+    factors = np.tile(np.stack(np.meshgrid([0, 1], [0, 1]), -1).reshape(-1, 2), (100, 1))
+    perfect, dead = factors.astype("float32"), np.zeros((400, 1))
+    score = metrics.modularity(np.hstack([dead, perfect]), factors, bins=2)
+    assert score == pytest.approx(2 / 3)
+    assert score.per_factor.tolist() == [1.0, 1.0]
+    assert score.per_code.tolist() == [0.0, 1.0, 1.0]

@@ -35,7 +35,7 @@ def test_monte_carlo_equals_quadrature(two_classes):
     np.testing.assert_allclose(table.factor_entropy, np.log([2, 3]))
     score = metrics.mig(table=table)
     assert score == pytest.approx(expected / np.log(2) / 2, abs=0.01)
-    assert metrics.modularity(table=table, active_only=True) <= 1
+    assert metrics.modularity(table=table, active_only=True) == pytest.approx(1, abs=1e-6)
 
 
 def test_monte_carlo_weighs_posteriors_of_unequal_width():
@@ -116,3 +116,21 @@ def test_a_deterministic_encoder_has_no_density(two_classes):
         metrics.posterior_information_table(mean, log_variance - np.inf, factors)
     with pytest.raises(ValueError, match="limits"):
         metrics.soft_information_table(mean, log_variance, factors, limits=(4, -4))
+
+
+def test_constant_codes_are_dead_in_a_soft_table_too():
+    factors = np.random.default_rng(0).integers(0, 3, size=(500, 2))
+    mean = np.column_stack([factors[:, 0], np.full(500, 0.3), np.full(500, -1.1)]).astype(float)
+    table = metrics.soft_information_table(mean, np.full(mean.shape, -1.0), factors)
+    assert table.mutual_information[1:].tolist() == [[0.0, 0.0]] * 2
+    alone = metrics.soft_information_table(mean[:, :1], np.full((500, 1), -1.0), factors)
+    assert metrics.modularity(table=table) == pytest.approx(metrics.modularity(table=alone) / 3)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.01])
+def test_a_code_without_width_keeps_its_bin_on_an_edge(shift):
+    factors = np.tile(np.arange(4), 100)[:, None]
+    mean = factors + shift  # the edges of 100 bins from -4 to 4 hold whole numbers
+    table = metrics.soft_information_table(mean, np.full(mean.shape, -np.inf), factors)
+    assert table.code_entropy[0] == pytest.approx(np.log(4))
+    assert table.mutual_information[0, 0] == pytest.approx(np.log(4))

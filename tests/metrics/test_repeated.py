@@ -65,6 +65,7 @@ def test_fresh_draws():
         ({"repeats": 3}, "3 disjoint samples of 2000 rows need 6000"),
         ({"rows": 2001}, "2 disjoint samples of 2001"),
         ({"draw": data}, "Give either"),
+        ({"split": (range(9), range(9))}, "Give split by name"),
     ],
 )
 def test_refused(settings, message):

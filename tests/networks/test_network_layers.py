@@ -223,6 +223,20 @@ def test_kernels_of_equal_shape_start_different():
     assert np.abs(keras.ops.convert_to_numpy(first - second)).max() > 0.01
 
 
+@pytest.mark.parametrize("name", ["mlp", "conv", "burgess"])
+def test_an_initializer_object_is_copied_for_each_layer(name):
+    shape = (64, 64, 1) if name == "burgess" else (8, 8, 1)
+    keras.utils.set_random_seed(0)
+    initializer = keras.initializers.HeNormal()
+    for model in networks.autoencoder(shape, 4, name, initializer=initializer):
+        kernels = [v for v in model.variables if v.name == "kernel"]
+        shapes = {}
+        for kernel in map(keras.ops.convert_to_numpy, kernels):
+            shapes.setdefault(kernel.shape, []).append(kernel)
+        for same in shapes.values():
+            assert len({kernel.tobytes() for kernel in same}) == len(same)
+
+
 def test_batch_normalization_and_dropout_only_where_the_paper_has_them():
     normalised = {"gcvae_dsprites", "gcvae_mnist", "wise_ale_celeba"}
     for name, (shape, latent_dim, _, _) in COUNTS.items():

@@ -85,6 +85,12 @@ def test_file_of_csv_logger(tmp_path, separator):
     assert figure.axes[1].get_title() == "kl: not finite at epoch 2"
 
 
+def test_the_last_row_of_a_repeated_epoch_counts(tmp_path):
+    (tmp_path / "log.csv").write_text("epoch,loss\n0,9\n1,8\n0,3\n1,2\n2,1\n")
+    figure = plots.history(tmp_path / "log.csv")
+    assert curves(figure.axes[0]) == {"training": points([3.0, 2.0, 1.0], (1, 2, 3))}
+
+
 def test_controllers_have_a_row_each():
     measured = {
         f"gamma_{part}": values

@@ -179,6 +179,14 @@ def test_rows_of_a_table_are_bars():
     (bars,) = [c for c in figure.axes[0].collections if type(c) is PolyCollection]
     heights = [np.ptp(path.vertices[:, 1]) for path in bars.get_paths()]
     np.testing.assert_allclose(np.array(heights) / heights[0], [1.0, 1.0, 0.5])
+    rows = np.array([[2.0, 4.0, 8.0]])
+    (bars,) = [
+        c
+        for c in plots.samples(Echo(samples=rows), n=1).axes[0].collections
+        if type(c) is PolyCollection
+    ]
+    heights = [np.ptp(path.vertices[:, 1]) for path in bars.get_paths()]
+    np.testing.assert_allclose(np.array(heights) / heights[0], [1.0, 2.0, 4.0])  # from 0
     (long,) = lines(plots.samples(Echo(samples=RNG.normal(size=(1, 40))), n=1))
     assert len(long.get_segments()) == 1
 
