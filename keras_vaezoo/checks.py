@@ -10,17 +10,22 @@ def check_positive_integer(name, value):
         raise ValueError(f"{name} must be an integer of at least 1. Received: {name}={value!r}")
 
 
+def is_number(value):
+    """Whether `value` is one finite number, and no boolean."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        return False
+    return bool(np.isfinite(value))
+
+
 def check_number(name, value, minimum=None, above=None):
     """A ValueError unless `value` is a finite number, at least `minimum` and beyond `above`."""
-    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     wanted = "a finite number"
     if minimum is not None:
         wanted += f" of at least {minimum:g}"
     if above is not None:
         wanted += f" above {above:g}"
     if not (
-        is_number
-        and np.isfinite(value)
+        is_number(value)
         and (minimum is None or value >= minimum)
         and (above is None or value > above)
     ):
@@ -104,6 +109,16 @@ def check_values(x, value_range, what="x"):
         )
 
 
+def check_weights(sample_weight):
+    """Weights of examples in memory: finite and not negative."""
+    weights = keras.ops.convert_to_numpy(sample_weight)
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise ValueError(
+            "sample_weight must hold finite numbers of at least 0. Received: values from "
+            f"{weights.min()} to {weights.max()}"
+        )
+
+
 def check_is_no_dataset(x):
     """A ValueError for the package's own Dataset, which can be streamed in several ways."""
     if hasattr(x, "as_pydataset"):
@@ -113,7 +128,7 @@ def check_is_no_dataset(x):
         )
 
 
-def check_data(x, y, shape, value_range):
+def check_data(x, y, shape, value_range, target="input"):
     """Checks before training: all of an array in memory, one batch of a stream.
 
     Streams that can be iterated again (tf.data, PyDataset, DataLoader) are peeked at; one-shot
@@ -121,16 +136,18 @@ def check_data(x, y, shape, value_range):
 
     Args:
         x: What the user passed to fit or evaluate.
-        y: Targets that are reconstructed, or `None`.
+        y: Targets in memory that are reconstructed, or `None`.
         shape: Input shape without the batch axis.
-        value_range: Range of the likelihood.
+        value_range: Range of the likelihood, which holds for what is reconstructed.
+        target: What that is, "input" or "y"; then x may be any finite numbers.
     """
+    x_range = value_range if target == "input" else None
     check_is_no_dataset(x)
     if hasattr(x, "__array__") and not hasattr(x, "dtype"):
         x = np.asarray(x)  # data frames
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         check_batch(x, shape)
-        check_values(x, value_range)
+        check_values(x, x_range)
         if y is not None:
             check_batch(y, shape, "y")
             check_values(y, value_range, "y")
@@ -138,11 +155,17 @@ def check_data(x, y, shape, value_range):
     batch = _first_batch(x)
     if batch is None:
         return
+    if target == "y" and isinstance(batch, (list, tuple)) and len(batch) > 1:
+        check_batch(batch[1], shape, "y")
+        check_values(batch[1], value_range, "y")
+    while isinstance(batch, (list, tuple)):
+        batch = batch[0]
     check_batch(batch, shape)
-    check_values(batch, value_range)
+    check_values(batch, x_range)
 
 
 def _first_batch(x):
+    """The first batch of a stream that can be iterated again, as the stream gives it."""
     if hasattr(x, "element_spec"):
         batch = next(iter(x.take(1)), None)
     elif isinstance(x, keras.utils.PyDataset):
@@ -158,8 +181,6 @@ def _first_batch(x):
         return None
     if batch is None:
         raise ValueError(f"x has no batches. Received: {type(x).__name__}")
-    while isinstance(batch, (list, tuple)):
-        batch = batch[0]
     return batch
 
 

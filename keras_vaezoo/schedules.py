@@ -7,6 +7,8 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_vaezoo.checks import is_number
+
 SCHEDULES = ("constant", "linear", "cosine", "cyclic", "staircase")
 SCHEDULE_FIELDS = ("kind", "start", "end", "first_step", "length", "increment")
 
@@ -153,10 +155,3 @@ def _staircase(rise, periods, increment):
 
 
 _CHANGES = (_linear, _cosine, _cyclic, _staircase)
-
-
-def is_number(value):
-    """Whether `value` is one finite number, and no boolean."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        return False
-    return math.isfinite(value)

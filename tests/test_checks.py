@@ -125,6 +125,27 @@ def test_sample_weight_as_a_list_and_with_a_stream(model):
         model.fit(iter([(GOOD,)]), sample_weight=np.ones(8), verbose=0)
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])
+def test_sample_weights_are_finite_and_not_negative(model, bad):
+    weights = np.ones(8, "float32")
+    weights[3] = bad
+    before = model.get_weights()
+    for call in (model.fit, model.evaluate):
+        with pytest.raises(ValueError, match="sample_weight must hold finite numbers"):
+            call(images(8), sample_weight=weights, verbose=0)
+    for old, new in zip(before, model.get_weights(), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+def test_whole_number_pixels_are_refused_by_predict_and_encode(model):
+    pixels = (255 * images(8)).astype("uint8")
+    for call in (model.predict, model.encode, lambda x: model.encode(iter([x]))):
+        with pytest.raises(ValueError, match="must be floating point"):
+            call(pixels)
+    with pytest.raises(ValueError, match="batch_size=0"):
+        model.decode(np.zeros((2, 3), "float32"), batch_size=0)
+
+
 def test_class_weight_is_refused(model):
     with pytest.raises(ValueError, match="pass sample_weight"):
         model.fit(GOOD, np.zeros(8), class_weight={0: 1.0}, verbose=0)

@@ -220,6 +220,4 @@ def test_unmet_set_point_is_reported():
 def test_summary_shows_what_is_controlled(capsys):
     model = build("VAE", controllers={"kl": Controller(5.0)})
     model.summary()
-    assert "coefficient kl = 0.0, controlled: kl at 5" in capsys.readouterr().out.replace(
-        "kl = 1", "kl = 0.0"
-    )
+    assert "coefficient kl = 1, controlled: kl at 5" in capsys.readouterr().out

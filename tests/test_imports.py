@@ -36,6 +36,7 @@ OF_THE_BASE = {
     "streams",
     "contract",
     "inference",
+    "terms",
     "trackers",
 }
 

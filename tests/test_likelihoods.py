@@ -154,6 +154,11 @@ def test_impossible_scale_is_refused(sigma):
         likelihoods.Gaussian(sigma)
 
 
+def test_an_array_is_no_scale():
+    with pytest.raises(ValueError, match="sigma must be a positive number"):
+        likelihoods.Gaussian(np.array([1.0, 2.0]))
+
+
 def test_unknown_name_lists_the_valid_ones():
     with pytest.raises(ValueError, match=r"'bernoulli', 'continuous_bernoulli', 'gaussian'"):
         likelihoods.get("binomial")

@@ -31,16 +31,17 @@ class CoefficientHolder(keras.callbacks.Callback):
                 f"{type(self).__name__} sets a coefficient of a keras_vaezoo model. "
                 f"Received: model={type(model).__name__}"
             )
-        # Keras calls set_model of every callback before on_train_begin of any.
-        model.loss_coefficients.holders = {}
-
-    def on_train_begin(self, logs=None):
-        coefficients = self.model.loss_coefficients
-        coefficients.index(self.coefficient)
-        first = coefficients.holders.setdefault(self.coefficient, self)
+        # Keras calls set_model of every callback before on_train_begin of any: nothing is held yet.
+        model.loss_coefficients.index(self.coefficient)
+        first = model.loss_coefficients.holders.setdefault(self.coefficient, self)
         if first is not self:
             raise ValueError(
                 f"Two callbacks set coefficient {self.coefficient!r} in one fit: {first!r} and "
                 f"{self!r}. Keep one of them."
             )
+
+    def on_train_begin(self, logs=None):
         self.hold()
+
+    def on_train_end(self, logs=None):
+        self.model.loss_coefficients.holders.pop(self.coefficient, None)

@@ -2,7 +2,7 @@
 
 import keras
 
-from keras_vaezoo.schedules import is_number
+from keras_vaezoo.checks import check_positive_integer, is_number
 
 _WATCHED = ("alpha", "beta")
 
@@ -73,8 +73,7 @@ class StoppingCriterion(keras.callbacks.Callback):
                     f"{name}_tolerance must be positive, or None. "
                     f"Received: {name}_tolerance={value!r}"
                 )
-        if isinstance(patience, bool) or not isinstance(patience, int) or patience < 1:
-            raise ValueError(f"patience must be at least 1. Received: patience={patience!r}")
+        check_positive_integer("patience", patience)
         if not (is_number(smoothing) and 0.0 <= smoothing < 1.0):
             raise ValueError(f"smoothing must lie in [0, 1). Received: smoothing={smoothing!r}")
         if mode not in ("max", "min"):

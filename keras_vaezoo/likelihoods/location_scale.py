@@ -6,6 +6,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_vaezoo.checks import is_number
 from keras_vaezoo.likelihoods.base import PACKAGE, Likelihood
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
@@ -18,16 +19,15 @@ class _LocationScale(Likelihood):
 
     def __init__(self, scale, **kwargs):
         super().__init__(**kwargs)
-        is_number = isinstance(scale, (int, float, np.number)) and not isinstance(scale, bool)
-        if scale not in ("scalar", "dimension", "decoder") and not (
-            is_number and 0.0 < scale < math.inf
-        ):
+        is_fixed = is_number(scale) and scale > 0
+        by_name = isinstance(scale, str) and scale in ("scalar", "dimension", "decoder")
+        if not (is_fixed or by_name):
             raise ValueError(
                 f"{self.scale_name} must be a positive number (fixed), 'scalar' (one learned "
                 "value), 'dimension' (one learned value for each dimension) or 'decoder' (the "
                 f"second half of the decoder's last axis). Received: {self.scale_name}={scale!r}"
             )
-        self.scale = float(scale) if is_number else scale
+        self.scale = float(scale) if is_fixed else scale
         self.parameters_per_value = 2 if scale == "decoder" else 1
 
     def build(self, parameters_shape):

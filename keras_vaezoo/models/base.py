@@ -1,6 +1,5 @@
 """The base of all models: the only train_step, test_step and compute_loss of the package."""
 
-import contextlib
 import contextvars
 import dataclasses
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from keras_vaezoo.models.compilation import CompilationMixin
 from keras_vaezoo.models.contract import network_shapes, posterior_parameters
 from keras_vaezoo.models.inference import InferenceMixin
 from keras_vaezoo.models.recovery import RecoveryMixin
+from keras_vaezoo.models.terms import check_declared, per_example
 from keras_vaezoo.models.trackers import PerExampleMean, Trackers, weight_name
 from keras_vaezoo.presets_io import PresetMixin
 from keras_vaezoo.replicas import sum_over_replicas
@@ -122,6 +122,8 @@ class BaseVAE(InferenceMixin, CompilationMixin, RecoveryMixin, PresetMixin, kera
         self.terms, self.measures = tuple(terms or self.terms), tuple(measures or self.measures)
         if self.stochastic and "kl" not in self.terms:
             self.measures = (*self.measures, "kl")
+        by_name = type(self).term_weights is BaseVAE.term_weights
+        check_declared(type(self).__name__, self.terms, coefficients if by_name else None)
         tracked = (*self.terms, *self.measures)
         self.loss_coefficients = Coefficients(coefficients, tracked, controllers)
         self._mean = PerExampleMean()
@@ -166,14 +168,10 @@ class BaseVAE(InferenceMixin, CompilationMixin, RecoveryMixin, PresetMixin, kera
         return Forward(mean, log_variance, z, parameters, reconstruction)
 
     def train_step(self, *args):
-        *state, data = args
-        with _step():
-            return super().train_step(*state, self.prepared(data))
+        return _inside(super().train_step, self.prepared, *args)
 
     def test_step(self, *args):
-        *state, data = args
-        with _step():
-            return super().test_step(*state, self.prepared(data))
+        return _inside(super().test_step, self.prepared, *args)
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         size = ops.shape(x)[0]
@@ -181,10 +179,7 @@ class BaseVAE(InferenceMixin, CompilationMixin, RecoveryMixin, PresetMixin, kera
         coefficients = self.loss_coefficients.current(scheduled_for_training=training)
         batch = self._batch(y, y_pred, first_row, coefficients, training)
         values = {"kl": batch.kl, **self.compute_terms(batch)}
-        values = {
-            name: ops.broadcast_to(ops.cast(values[name], "float32"), (size,))
-            for name in (*self.terms, *self.measures)
-        }
+        values = per_example(values, (*self.terms, *self.measures), size)
         means = {name: self._mean.mean(v, sample_weight) for name, v in values.items()}
         if training:
             coefficients = self._controlled(coefficients, means)
@@ -294,10 +289,11 @@ class BaseVAE(InferenceMixin, CompilationMixin, RecoveryMixin, PresetMixin, kera
         return cls(**config)
 
 
-@contextlib.contextmanager
-def _step():
+def _inside(step, prepared, *args):
+    """Runs Keras's step on prepared data; `call` then gives what the loss needs."""
+    *state, data = args
     token = _inside_step.set(True)
     try:
-        yield
+        return step(*state, prepared(data))
     finally:
         _inside_step.reset(token)

@@ -6,8 +6,10 @@ import keras
 import numpy as np
 from keras import ops, tree
 
+from keras_vaezoo import checks
 
-def run_in_batches(network, x, batch_size):
+
+def run_in_batches(network, x, batch_size, check=None):
     """Outputs of `network(batch, training=False)` over all of `x`, joined in NumPy.
 
     Args:
@@ -15,13 +17,17 @@ def run_in_batches(network, x, batch_size):
         x: Anything with a shape that can be sliced (arrays, tensors, lazy images), or an
             iterable of batches, or of tuples whose first entry is the batch.
         batch_size: Rows in one pass, for what can be sliced.
+        check: Function of a batch that raises where it is no input. Default: none.
 
     Returns:
         The network's output structure, of arrays.
     """
+    checks.check_positive_integer("batch_size", batch_size)
     outputs = []
     with _without_gradients():
         for batch in _batches(x, batch_size):
+            if check is not None:
+                check(batch)
             output = network(ops.convert_to_tensor(batch), training=False)
             outputs.append(tree.map_structure(ops.convert_to_numpy, output))
     if not outputs:

@@ -23,7 +23,7 @@ class BetaVAE(BaseVAE):
         beta: Weight of the KL divergence, coefficient "kl". Default 4.0.
         capacity: C in nats, coefficient "capacity"; `None` (default) for the plain form. The
             term is then "kl_gap", which sees the whole batch (the replica's, under
-            `tf.distribute`), and "kl" is tracked beside it.
+            `tf.distribute`) and ignores sample weights, and "kl" is tracked beside it.
         seed: Integer seed of the noise; `None` takes a random one.
         samples: Monte-Carlo samples of z for each example in training. Default 1.
         **kwargs: `controllers` and `name`, as for `BaseVAE`.

@@ -71,12 +71,13 @@ class CompilationMixin:
 
         Args:
             x: Array `(n, *input_shape)`, tf.data.Dataset, PyDataset, DataLoader of tuples, or
-                generator, floating point and in the likelihood's range.
+                generator, floating point. What is reconstructed lies in the likelihood's range.
             y: Ignored with `target="input"` (labels); reconstructed with `target="y"`.
             *args: Keras's batch_size, epochs, verbose, callbacks and validation_split, in its
                 order; all others by name.
-            sample_weight: `(n,)` weights of the examples. Each term is then their weighted mean;
-                the logged `loss` is the mean over batches of such means (Keras's tracker).
+            sample_weight: `(n,)` weights of the examples, at least 0. Each term is then their
+                weighted mean; the logged `loss` is the mean over batches of such means (Keras's
+                tracker). A term of the batch ignores them, as its method says.
             validation_data: As in Keras; `(x,)` or `x` alone do too.
             **kwargs: Keras's others.
 
@@ -86,11 +87,7 @@ class CompilationMixin:
         Raises:
             ValueError: For integer, empty, NaN, infinite or out-of-range data, or another shape.
         """
-        if kwargs.get("class_weight") is not None and self.target == "input":
-            raise ValueError(
-                "Labels are ignored, so class_weight has nothing to go by: pass sample_weight, "
-                "e.g. fit(x, sample_weight=weights[labels]). Received: class_weight"
-            )
+        self._refuse_class_weight(kwargs)
         y, sample_weight = self._checked(x, y, sample_weight)
         kwargs = streaming_arguments(x, args, kwargs)
         if isinstance(validation_data, (tuple, list)):
@@ -102,7 +99,8 @@ class CompilationMixin:
             self._checked(validation_data, None, None)
             validation_data = (validation_data, validation_data)
         elif validation_data is not None:
-            checks.check_data(validation_data, None, *self._expected())
+            checks.check_data(validation_data, None, *self._expected(), self.target)
+        self.loss_coefficients.holders = {}  # a fit that failed may have left some
         history = super().fit(
             x, y, sample_weight=sample_weight, validation_data=validation_data, **kwargs
         )
@@ -116,7 +114,14 @@ class CompilationMixin:
             y, sample_weight = self._checked(x, y, sample_weight)
         return super().evaluate(x, y, *args, sample_weight=sample_weight, **kwargs)
 
+    def predict(self, x, *args, **kwargs):
+        """Keras's `predict`: the mean of p(x|z) at the posterior mean."""
+        if hasattr(x, "dtype") and hasattr(x, "shape"):
+            checks.check_batch(x, self.input_shape[1:])
+        return super().predict(x, *args, **kwargs)
+
     def train_on_batch(self, x, y=None, sample_weight=None, **kwargs):
+        self._refuse_class_weight(kwargs)
         y, sample_weight = self._checked(x, y, sample_weight)
         return super().train_on_batch(x, y, sample_weight=sample_weight, **kwargs)
 
@@ -136,6 +141,13 @@ class CompilationMixin:
         checks.check_batch(y, shape, "y")
         return x, y, sample_weight
 
+    def _refuse_class_weight(self, arguments):
+        if arguments.get("class_weight") is not None and self.target == "input":
+            raise ValueError(
+                "Labels are ignored, so class_weight has nothing to go by: pass sample_weight, "
+                "e.g. fit(x, sample_weight=weights[labels]). Received: class_weight"
+            )
+
     def _expected(self):
         return tuple(self.input_shape[1:]), self.likelihood.value_range
 
@@ -143,11 +155,13 @@ class CompilationMixin:
         """Checks what the user passed; gives `y` and the weights to hand to Keras."""
         in_memory = hasattr(x, "dtype")
         if self.target == "y" and in_memory and y is None:
-            raise ValueError("target='y' needs fit(x, y). Received: y=None")
+            raise ValueError(
+                "target='y' needs x and y: fit(x, y), validation_data=(x, y). Received: y=None"
+            )
         if sample_weight is not None:
             sample_weight = _checked_weights(sample_weight, x)
         if self.target == "y":
-            checks.check_data(x, y if in_memory else None, *self._expected())
+            checks.check_data(x, y if in_memory else None, *self._expected(), "y")
             return y, sample_weight
         checks.check_data(x, None, *self._expected())
         if y is not None and tuple(getattr(y, "shape", ())) == tuple(getattr(x, "shape", (0,))):
@@ -199,6 +213,7 @@ def _checked_weights(sample_weight, x):
             f"sample_weight must have shape ({x.shape[0]},). Received: "
             f"shape={tuple(sample_weight.shape)}"
         )
+    checks.check_weights(sample_weight)
     return sample_weight
 
 

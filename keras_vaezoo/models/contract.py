@@ -49,7 +49,7 @@ def network_shapes(encoder, decoder, likelihood, mean_only=False):
             f"encoder and decoder do not fit: the encoder gives codes of shape ({latent_dim},), "
             f"the decoder takes {latent_shape}."
         )
-    output = decoder.compute_output_shape((None, latent_dim))
+    output = output_shape(decoder, latent_dim)
     wanted = (*input_shape[:-1], input_shape[-1] * likelihood.parameters_per_value)
     if not isinstance(output, tuple) or tuple(output[1:]) != wanted:
         raise ValueError(
@@ -60,6 +60,12 @@ def network_shapes(encoder, decoder, likelihood, mean_only=False):
     _refuse_bounded(decoder, likelihood)
     _refuse_scale_of_another_shape(likelihood, input_shape)
     return input_shape, latent_dim
+
+
+def output_shape(network, latent_dim):
+    """Shape that a network gives for codes; other than a tuple if it gives no single tensor."""
+    output = network.compute_output_spec(keras.KerasTensor((None, latent_dim)))
+    return getattr(output, "shape", output)
 
 
 def posterior_parameters(outputs):

@@ -5,6 +5,7 @@ from keras import ops
 
 from keras_vaezoo import checks, networks, sampling
 from keras_vaezoo.models.base import BaseVAE
+from keras_vaezoo.models.contract import output_shape
 from keras_vaezoo.models.two_optimizers import two_optimizers
 
 
@@ -141,16 +142,14 @@ class FactorVAE(BaseVAE):
 
     def _total_correlation(self, batch):
         """`D_0(z) - D_1(z)` of each example, with the discriminator's weights held fixed."""
-        weights, others = (
-            [ops.stop_gradient(ops.convert_to_tensor(v)) for v in variables]
-            for variables in (
-                self.discriminator.trainable_variables,
-                self.discriminator.non_trainable_variables,
-            )
-        )
-        logits, _ = self.discriminator.stateless_call(
-            weights, others, batch.z, training=batch.training
-        )
+        discriminator = self.discriminator
+        held = [
+            (variable, ops.stop_gradient(ops.convert_to_tensor(variable)))
+            for variable in discriminator.trainable_variables
+            + discriminator.non_trainable_variables
+        ]
+        with keras.StatelessScope(state_mapping=held):
+            logits = ops.cast(discriminator(batch.z, training=batch.training), "float32")
         ratio = logits[:, 0] - logits[:, 1]
         if batch.training and self.samples > 1:
             ratio = ops.mean(ops.reshape(ratio, (self.samples, -1)), axis=0)
@@ -169,6 +168,7 @@ class FactorVAE(BaseVAE):
         logits = self.discriminator(
             ops.concatenate([z[:real_rows], permuted]), training=batch.training
         )
+        logits = ops.cast(logits, "float32")
         is_real = ops.arange(rows) < real_rows
         towards_wrong = ops.where(is_real, logits[:, 1] - logits[:, 0], logits[:, 0] - logits[:, 1])
         counts = ops.where(is_real, real_rows, ops.maximum(permuted_rows, 1))
@@ -190,7 +190,7 @@ def _check_discriminator(discriminator, latent_dim):
             "discriminator must be a built keras.Model or None. Received: "
             f"{type(discriminator).__name__}"
         )
-    given = discriminator.compute_output_shape((None, latent_dim))
+    given = output_shape(discriminator, latent_dim)
     if given != (None, 2):
         raise ValueError(
             f"discriminator must map codes of shape (batch, {latent_dim}) to two logits "

@@ -31,8 +31,8 @@ class GCVAE(BaseVAE):
     step by a PI controller, `W = W_min + 0.1 / (1 + exp(e)) - 0.0001 SUM e` with
     `e = set point - measured`, see `keras_vaezoo.control.Controller`. By default:
 
-    - alpha in [0, 0.99] holds the reconstruction term at 10 nats, in reverse: it rises where the
-      term is below;
+    - alpha in [0, 0.99] (-0.01 where beta is 1) holds the reconstruction term at 10 nats, in
+      reverse: it rises where the term is below;
     - beta in [0, 1] holds the KL divergence at 30 nats; the paper's for dSprites is
       `beta=Controller(16.0, kp=0.1, ki=1e-4, maximum=1.0)`;
     - gamma in [1, 100] holds D at 0.1.
@@ -41,7 +41,8 @@ class GCVAE(BaseVAE):
     10 nats and alpha rests at 0, beta holds its set point within 3% after some 2,500 steps, and
     gamma moves by hundredths. After the controllers, alpha is limited to 0.99 - beta (beta to
     0.99 - alpha where alone beta is controlled): the reconstruction never loses all its weight.
-    D is a statistic of the batch; the kernel form is large in batches of no more than d images.
+    D is a statistic of the batch, which ignores sample weights; the kernel form is large in
+    batches of no more than d images.
 
     What differs from the authors' released code: it makes new controllers in every step, so that
     no error is ever summed; its Mahalanobis terms carry no gradient, the first is a constant; it

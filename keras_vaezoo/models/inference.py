@@ -23,7 +23,7 @@ class InferenceMixin:
     @property
     def coefficients(self):
         """Live mapping of the coefficients: reads floats, assignment writes the variables."""
-        return CoefficientView(self.loss_coefficients)
+        return CoefficientView(self._current_coefficients())
 
     def encode(self, x, batch_size=256):
         """Parameters of q(z|x).
@@ -35,12 +35,14 @@ class InferenceMixin:
         Returns:
             Named tuple `(mean, log_variance)` of NumPy arrays, each `(n, latent_dim)`.
         """
-        checks.check_positive_integer("batch_size", batch_size)
         if isinstance(x, list):
             x = np.asarray(x, "float32")
+        shape = self.input_shape[1:]
         if hasattr(x, "shape"):
-            checks.check_batch(x, self.input_shape[1:])
-        outputs = run_in_batches(self.encoder, x, batch_size)
+            checks.check_batch(x, shape)
+        outputs = run_in_batches(
+            self.encoder, x, batch_size, lambda batch: checks.check_batch(batch, shape)
+        )
         posterior = self._posterior(outputs)
         return Posterior(*(ops.convert_to_numpy(tensor) for tensor in posterior))
 
@@ -87,17 +89,17 @@ class InferenceMixin:
         Raises:
             ValueError: For an unknown coefficient or measured term.
         """
-        self.loss_coefficients.control(name, controller, keep_state)
+        self._current_coefficients().control(name, controller, keep_state)
         self._refresh_functions()
 
     def schedule(self, name, schedule):
         """Lets a coefficient follow a `control.Schedule` of training steps, until `release`."""
-        self.loss_coefficients.schedule(name, schedule)
+        self._current_coefficients().schedule(name, schedule)
         self._refresh_functions()
 
     def release(self, name):
         """Takes the controller or schedule off a coefficient; its value stays as it is."""
-        self.loss_coefficients.release(name)
+        self._current_coefficients().release(name)
         self._refresh_functions()
 
     def summary(self, *args, **kwargs):
@@ -111,6 +113,12 @@ class InferenceMixin:
                 term = self.loss_coefficients.measurable[int(slot["measured"])]
                 held = f", controlled: {term} at {slot['set_point']:g}"
             show(f" coefficient {name} = {value:g}{held}")
+
+    def _current_coefficients(self):
+        """The coefficients, their variables as they are now: inside `fit`, JAX holds the values."""
+        if hasattr(self, "jax_state_sync"):
+            self.jax_state_sync()
+        return self.loss_coefficients
 
     def _decoder_output(self, z, batch_size=256):
         z = np.asarray(ops.convert_to_numpy(z), "float32")

@@ -272,6 +272,13 @@ def test_a_weight_that_is_scheduled_or_controlled_is_meant(schedule):
     assert examined(controlled) == []
 
 
+def test_a_schedule_of_an_earlier_fit_excuses_nothing():
+    model, doctor = healthy(), TrainingDoctor(IMAGES)
+    model.fit(IMAGES, verbose=0, callbacks=[CoefficientSchedule("kl", lambda epoch: 0.001)])
+    model.fit(IMAGES, verbose=0, callbacks=[doctor])
+    assert kinds(doctor.findings) == ["kl_weight"]
+
+
 # Bad input and repeats ------------------------------------------------------------------------
 
 

@@ -143,11 +143,36 @@ def test_two_on_one_coefficient_are_an_error_that_names_both():
     model = compiled(build("VAE"))
     with pytest.raises(ValueError, match=r"'kl' in one fit.*set_point=3\.0.*set_point=4\.0"):
         fit(model, controller(3.0), controller(4.0))
+    assert not model.loss_coefficients.enabled("kl")
+    model.coefficients["kl"] = 1.0
     with pytest.raises(ValueError, match=r"PIDController\('kl'.*CoefficientSchedule\('kl'"):
         fit(model, controller(), CoefficientSchedule("kl", lambda epoch: 1.0))
     # An error leaves nothing behind that a later fit stumbles over.
     assert "kl_value" in fit(model, controller())
     fit(model, controller(), PIDController("reconstruction", "reconstruction", set_point=1.0))
+
+
+def test_a_batch_hook_assigns_reads_and_controls():
+    seen, first = [], controller(5.0)
+
+    def on_batch(batch, logs=None):
+        if batch == 0:
+            model.coefficients["kl"] = 0.5
+        seen.append(model.coefficients["kl"])
+
+    def take_over(batch, logs=None):
+        if batch == 1:
+            model.control("kl", first.controller)
+        if batch == 2:
+            seen.append(model.loss_coefficients.slot("kl")["updates"])
+            model.release("kl")
+
+    model = compiled(build("VAE"))
+    history = fit(model, keras.callbacks.LambdaCallback(on_train_batch_begin=on_batch))
+    assert seen == [0.5] * 3 and history["kl_weight"] == [0.5]
+    seen.clear()
+    fit(model, keras.callbacks.LambdaCallback(on_train_batch_begin=take_over))
+    assert seen == [1.0]
 
 
 def test_one_instance_serves_several_fits_and_models():

@@ -91,7 +91,8 @@ def test_refused_before_training_where_it_cannot_set(schedule):
         fit(model, CoefficientSchedule("beta", schedule))
     with pytest.raises(ValueError, match=r"Two callbacks set coefficient 'kl'"):
         fit(model, CoefficientSchedule("kl", schedule), CoefficientSchedule("kl", schedule))
-    model.release("kl")
+    assert model.coefficients["kl"] == 1.0
+    model.coefficients["kl"] = 1.0  # nothing holds it
     model.control("kl", PIDController("kl", set_point=5.0).controller)
     with pytest.raises(ValueError, match=r"coefficient 'kl': a controller.*release\('kl'\)"):
         fit(model, CoefficientSchedule("kl", schedule))

@@ -134,7 +134,7 @@ def test_values_are_those_at_the_end_of_the_epoch():
     [
         ("cannot both be None", {"alpha_tolerance": None, "beta_tolerance": None}),
         ("alpha_tolerance must be positive", {"alpha_tolerance": 0.0}),
-        ("patience must be at least 1", {"patience": 0}),
+        ("patience must be an integer of at least 1", {"patience": 0}),
         (r"smoothing must lie in \[0, 1\)", {"smoothing": 1.0}),
         ("mode must be 'max' or 'min'", {"mode": "auto"}),
     ],

@@ -209,7 +209,7 @@ def test_keras_callbacks_compose(method, tmp_path):
         keras.callbacks.TensorBoard(str(tmp_path / "board")),
         keras.callbacks.TerminateOnNaN(),
     ]
-    if hasattr(model.optimizer, "learning_rate") and method != "FactorVAE":
+    if hasattr(model.optimizer, "learning_rate"):
         callbacks.append(keras.callbacks.ReduceLROnPlateau(monitor=monitor, patience=1))
     x = images()
     model.fit(x, epochs=2, batch_size=16, validation_data=(x,), verbose=0, callbacks=callbacks)

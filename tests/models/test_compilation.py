@@ -96,11 +96,46 @@ def test_denoising_reconstructs_y():
     assert against_clean["kl"] == pytest.approx(against_input["kl"])
     assert against_clean["reconstruction"] != pytest.approx(against_input["reconstruction"])
     model.compile("adam", target="y")
-    with pytest.raises(ValueError, match=r"needs fit\(x, y\)"):
+    with pytest.raises(ValueError, match=r"needs x and y: fit\(x, y\), validation_data=\(x, y\)"):
         model.fit(noisy, verbose=0)
+    with pytest.raises(ValueError, match="needs x and y"):
+        model.fit(noisy, clean, validation_data=noisy, verbose=0)
     with pytest.raises(ValueError, match="y must have shape"):
         model.fit(noisy, clean[:, :3], verbose=0)
     assert np.isfinite(model.fit(noisy, clean, verbose=0).history["loss"]).all()
+
+
+class Pairs(keras.utils.PyDataset):
+    def __init__(self, noisy, clean):
+        super().__init__()
+        self.pair = (noisy, clean)
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, index):
+        return tuple(part[16 * index : 16 * index + 16] for part in self.pair)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_the_range_holds_for_what_is_reconstructed(streamed):
+    def fit(noisy, clean, **others):
+        source = (Pairs(noisy, clean),) if streamed else (noisy, clean)
+        return model.fit(*source, verbose=0, **others)
+
+    model = compiled(target="y")
+    broken = X.copy()
+    broken[0, 0, 0] = np.nan
+    noise = np.random.default_rng(0).normal(0, 0.5, X.shape).astype("float32")
+    assert np.isfinite(fit(X + noise, X).history["loss"]).all()
+    with pytest.raises(ValueError, match=r"in \[0, 1\].*Received: y in"):
+        fit(X + noise, 200 * X)
+    with pytest.raises(ValueError, match="x has 1 values that are NaN"):
+        fit(broken, X)
+    with pytest.raises(ValueError, match=r"Received: y in"):
+        fit(X + noise, X, validation_data=Pairs(X, 200 * X))
+    with pytest.raises(ValueError, match="y must have shape"):
+        fit(X, X[:, :3])
 
 
 def test_ignored_target_warns_once():

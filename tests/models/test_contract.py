@@ -59,6 +59,74 @@ def test_subclassed_encoder_once_it_was_called(tmp_path):
     np.testing.assert_array_equal(loaded.reconstruct(images(2)), model.reconstruct(images(2)))
 
 
+@keras.saving.register_keras_serializable("tests")
+class OwnDecoder(keras.Model):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense, self.reshape = layers.Dense(30), layers.Reshape(INPUT_SHAPE)
+
+    def call(self, z):
+        return self.reshape(self.dense(z))
+
+
+def test_subclassed_decoder_once_it_was_called(tmp_path):
+    decoder = OwnDecoder()
+    with pytest.raises(ValueError, match="call it once on data"):
+        vz.VAE(networks()[0], decoder)
+    decoder(np.zeros((1, 3), "float32"))
+    model = train(networks()[0], decoder)
+    model.save(tmp_path / "own.keras")
+    loaded = keras.saving.load_model(tmp_path / "own.keras")
+    np.testing.assert_array_equal(loaded.reconstruct(images(2)), model.reconstruct(images(2)))
+
+
+class OwnDiscriminator(keras.Model):
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = layers.Dense(units, name="own_logits")
+
+    def call(self, z):
+        return self.dense(z)
+
+
+def test_subclassed_discriminator():
+    two, three = OwnDiscriminator(2), OwnDiscriminator(3)
+    for network in (two, three):
+        network(np.zeros((1, 3), "float32"))
+    model = vz.FactorVAE(*networks(), discriminator=two)
+    model.compile("adam")
+    assert np.isfinite(model.fit(images(8), verbose=0).history["loss"]).all()
+    with pytest.raises(ValueError, match=r"two logits.*Received: output \(None, 3\)"):
+        vz.FactorVAE(*networks(), discriminator=three)
+
+
+class Incomplete(vz.models.BaseVAE):
+    """A method of the user's own; its parts come from the test."""
+
+    def compute_terms(self, batch):
+        return {"reconstruction": batch.reconstruction}
+
+
+@pytest.mark.parametrize(
+    ("terms", "coefficients", "message"),
+    [
+        ((), {}, "Incomplete has no terms: set `terms`"),
+        (("reconstruction", "gap"), {"reconstruction": 1.0}, "no coefficient for the term 'gap'"),
+    ],
+)
+def test_a_method_declares_its_terms(terms, coefficients, message):
+    with pytest.raises(ValueError, match=message):
+        Incomplete(*networks(), terms=terms, coefficients=coefficients)
+
+
+def test_a_method_computes_its_terms():
+    given = {"reconstruction": 1.0, "gap": 2.0}
+    model = Incomplete(*networks(), terms=tuple(given), coefficients=given)
+    model.compile("sgd", jit_compile=False)
+    with pytest.raises(ValueError, match="'gap' is missing"):
+        model.fit(images(8), verbose=0)
+
+
 def test_mismatches_name_both_shapes():
     encoder, decoder = networks()
     with pytest.raises(ValueError, match=r"codes of shape \(3,\), the decoder takes \(2,\)"):
