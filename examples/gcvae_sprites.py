@@ -16,6 +16,7 @@ import statistics
 
 import keras
 from gcvae_figures import draw_all
+from zoo_tables import PUBLISHED, against_published
 
 import keras_vaezoo as vz
 
@@ -115,6 +116,16 @@ def line(name, results):
     return f"| {name} | {' | '.join(cells)} |"
 
 
+def as_the_paper_counts(name, results):
+    """A row beside the published one: R in nats / 64 and KL on the 737 images."""
+    reconstruction, kl, *_ = zip(*map(numbers, results), strict=True)
+    metrics = [
+        spread([result["fresh"]["metrics"][metric]["value"] for result in results], 3)
+        for metric in METRICS[:3]
+    ]
+    return name, *metrics, spread([r / 64 for r in reconstruction], 3), spread(kl, 2)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=2000)
@@ -137,6 +148,13 @@ def main():
         print(f"| {' | '.join(HEADS)} |\n|{' --- |' * len(HEADS)}")
         for name in args.models:
             print(line(name, [results[name] for results, _ in runs]))
+        if args.protocol == "paper" and dims == 10:
+            key = dict(zip(rows("paper"), PUBLISHED, strict=True))
+            beside = {
+                key[name]: as_the_paper_counts(name, [results[name] for results, _ in runs])
+                for name in args.models
+            }
+            print(f"\n{against_published(beside)}")
     first = {dims: runs[0] for dims, runs in found.items()}
     named = f"pictures_{args.protocol}_{args.steps}_{args.seeds[0]}"
     pictures = draw_all(first, args.models, args.out / named)

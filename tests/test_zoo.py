@@ -185,4 +185,4 @@ def test_presets_of_the_package(folder):
 
 def test_the_zoo_is_small():
     files = [path for path in pathlib.Path(zoo_directory()).rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) < 60e6
+    assert sum(path.stat().st_size for path in files) < 80e6

@@ -11,6 +11,7 @@ from keras_vaezoo.plots._figure import LIGHT_GREY, VERMILION, new_figure
 
 MARGIN = 0.04  # of a cell's width, on each of its sides
 WIDEST = 10.0  # inches, before cells shrink
+BESIDE = 1.4  # inches for the rows' labels, or more for long ones
 LETTER = 0.08  # inches, of a row's label
 
 
@@ -111,7 +112,7 @@ class Grid:
         height = rows * self.look.height * width / columns
         captions = ". ".join(text for text in (self.caption, caption) if text)
         below = 0.45 if captions or x_label else 0.0
-        beside = max(1.4, 0.4 + LETTER * max(map(len, self.row_labels.values()), default=0))
+        beside = max(BESIDE, 0.4 + LETTER * max(map(len, self.row_labels.values()), default=0))
         figure = new_figure(max(4.5, width + beside), height + 0.65 + below)
         axes = figure.add_subplot()
         for examples, cells, faint in self.cells:
@@ -119,7 +120,8 @@ class Grid:
         self._frames(axes, self._boxes(np.unique(places, axis=0)))
         if self.marked:
             self._frames(axes, self._boxes(np.array(self.marked)), VERMILION, 1.8)
-        axes.set(xlim=(0, columns), ylim=(-rows * self.look.height, 0), aspect="equal", anchor="E")
+        axes.set(xlim=(0, columns), ylim=(-rows * self.look.height, 0), aspect="equal")
+        axes.set_anchor("E" if beside > BESIDE else "C")
         self._labels(axes, above=not x_label)
         axes.set_title(title, pad=10)
         axes.set_ylabel(y_label)
