@@ -112,7 +112,7 @@ class Grid:
         height = rows * self.look.height * width / columns
         captions = ". ".join(text for text in (self.caption, caption) if text)
         below = 0.45 if captions or x_label else 0.0
-        beside = max(BESIDE, 0.4 + LETTER * max(map(len, self.row_labels.values()), default=0))
+        beside = max(BESIDE, 0.2 + LETTER * max(map(len, self.row_labels.values()), default=0))
         figure = new_figure(max(4.5, width + beside), height + 0.65 + below)
         axes = figure.add_subplot()
         for examples, cells, faint in self.cells:
