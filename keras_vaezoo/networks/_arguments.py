@@ -58,8 +58,9 @@ def kernel_initializer(initializer):
     """
     if initializer is None:
         return keras.initializers.VarianceScaling(1 / 3, mode="fan_in", distribution="uniform")
-    found = keras.initializers.get(initializer)
-    return found.clone() if isinstance(found, keras.initializers.Initializer) else found
+    if isinstance(initializer, keras.initializers.Initializer):
+        return initializer.clone()
+    return keras.initializers.get(initializer)
 
 
 def parameter_shape(input_shape, parameters_per_value):
