@@ -56,12 +56,18 @@ PICTURES = {
 }
 
 
+def write(figure, path):
+    figure.savefig(path, dpi=80, bbox_inches="tight")
+    print(f"wrote {path}, {path.stat().st_size / 1000:.0f} kB")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-dir", help="folder with the files of Fashion-MNIST")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("docs/pictures"))
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
+    write(vz.plots.two_posteriors(), args.out / "two_posteriors.png")  # WiSE-ALE's Fig. 4
     for draw, presets in PICTURES.items():
         path = args.out / f"{draw.__name__}.png"
         recipe = vz.zoo.Recipe(**vz.presets()[presets[0]]["recipe"])
@@ -70,8 +76,7 @@ def main():
         except FileNotFoundError as error:
             print(f"{error}\nWithout its data, {path} is not drawn.\n")
             continue
-        draw(test, *map(vz.from_preset, presets)).savefig(path, dpi=80, bbox_inches="tight")
-        print(f"wrote {path}, {path.stat().st_size / 1000:.0f} kB")
+        write(draw(test, *map(vz.from_preset, presets)), path)
 
 
 if __name__ == "__main__":
