@@ -1,12 +1,13 @@
 """GCVAE's experiment: seven models on 737 sprites, scored on fresh ones (Table 1, Figs. 2, 4-6).
 
     python examples/gcvae_sprites.py --steps 20000                    # beta 1, 10, D weight 500
-    python examples/gcvae_sprites.py --steps 20000 --protocol paper   # all 64-fold
+    python examples/gcvae_sprites.py --steps 20000 --protocol paper   # 64-fold
     python examples/gcvae_sprites.py --steps 8000 --latent-dims 2 10 50 --seeds 0 1 2
 
 The released code divides the reconstruction by the image's height in the loss: `paper` weighs the
-other terms 64-fold instead. A finished model is not trained again, a stopped one goes on. The
-paper's own network (--architecture gcvae_dsprites) takes ten times as long as Burgess's.
+other terms 64-fold instead (not GCVAE's, whose controllers find their weights). A finished model
+is not trained again, a stopped one goes on. The paper's own network (--architecture
+gcvae_dsprites) takes ten times as long as Burgess's.
 """
 
 import argparse
@@ -102,9 +103,9 @@ def numbers(result):
 
 
 def spread(values, digits):
-    """The mean of some runs, with their standard deviation where there are several."""
+    """The mean of some runs, with their standard deviation where they differ."""
     text = f"{statistics.mean(values):.{digits}f}"
-    return f"{text} ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else text
+    return f"{text} ± {statistics.stdev(values):.{digits}f}" if len(set(values)) > 1 else text
 
 
 def line(name, results):

@@ -13,6 +13,7 @@ import pathlib
 
 import keras
 from gcvae_sprites import CORRELATIONS, METRICS, rows
+from zoo_tables import as_markdown
 
 import keras_vaezoo as vz
 
@@ -68,6 +69,18 @@ def study(name, few, fresh, args):
     return {**watch.found, "none": {"epoch": args.epochs, **scores(model)}}
 
 
+def table(results, models):
+    """A Markdown table: a row for each rule that fired, and one for the end."""
+    lines = [("model", "stopped by", "epoch", "R", "KL", *METRICS)]
+    lines.append(("---",) * len(lines[0]))
+    for name in models:
+        for rule, found in results[name].items():
+            nats = (f"{found[term]:.1f}" for term in ("reconstruction", "kl"))
+            metrics = (f"{found[metric]:.3f}" for metric in METRICS)
+            lines.append((f"GCVAE-{name}", rule, str(found["epoch"]), *nats, *metrics))
+    return as_markdown(lines)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--epochs", type=int, default=600, help="of 12 steps")
@@ -90,14 +103,7 @@ def main():
         print(f"\nGCVAE-{name}: {args.epochs} epochs")
         results[name] = study(name, few, fresh, args)
         path.write_text(json.dumps(results, indent=2))
-    print(
-        f"\n{'stopped by':28}{'epoch':>8}{'R':>9}{'KL':>8}" + "".join(f"{m:>18}" for m in METRICS)
-    )
-    for name in args.models:
-        for rule, found in results[name].items():
-            numbers = f"{found['epoch']:8}{found['reconstruction']:9.2f}{found['kl']:8.2f}"
-            metrics = "".join(f"{found[metric]:18.3f}" for metric in METRICS)
-            print(f"{name:4}{rule:24}{numbers}{metrics}")
+    print(f"\n{table(results, args.models)}")
 
 
 if __name__ == "__main__":

@@ -136,9 +136,20 @@ def read(directory, expected_class=None):
             f"The preset {str(directory)!r} holds a {registered.removeprefix(_OWN)}, not a "
             f"{expected_class.__name__}. Use keras_vaezoo.from_preset({str(directory)!r})."
         )
-    model = keras.saving.deserialize_keras_object(config)
+    model = _built(config, directory / CONFIG)
     model.load_weights(directory / WEIGHTS, objects_to_skip=skipped(model))
     return model
+
+
+def _built(config, path):
+    """The model that a config describes; a ValueError if Keras cannot build it."""
+    try:
+        return keras.saving.deserialize_keras_object(config)
+    except Exception as error:  # an altered config fails in many ways
+        raise ValueError(
+            f"{str(path)!r} does not describe a model that Keras {keras.__version__} can build: "
+            f"{type(error).__name__}: {error}"
+        ) from error
 
 
 def read_metadata(directory):

@@ -171,7 +171,7 @@ def test_stopping_study(run_example, tmp_path, capsys):
     run_example("stopping_study", *options, "--epochs", 2, "--out", tmp_path)
     results = json.loads((tmp_path / "results_mlp_2_2_2000_0.json").read_text())["II"]
     assert results["none"]["epoch"] == 2 and 0 <= results["none"]["mig"] <= 1
-    assert "none" in capsys.readouterr().out
+    assert "| GCVAE-II | none | 2 |" in capsys.readouterr().out
 
 
 def test_each_rule_notes_its_own_epoch(example):

@@ -79,6 +79,15 @@ def test_broken_json_is_named(preset):
         vz.from_preset(preset)
 
 
+@pytest.mark.parametrize(("old", "new"), [('"Dense"', '"Lambda"'), ('"units"', '"unit"')])
+def test_a_config_that_cannot_be_built_is_named(preset, old, new):
+    config = (preset / "config.json").read_text()
+    assert old in config
+    (preset / "config.json").write_text(config.replace(old, new))
+    with pytest.raises(ValueError, match=r"config\.json' does not describe a model"):
+        vz.from_preset(preset)
+
+
 FOREIGN = [
     {"module": "os", "class_name": "system", "config": {}, "registered_name": "keras_vaezoo>x"},
     {"module": "os", "class_name": "system", "config": {}, "registered_name": None},
