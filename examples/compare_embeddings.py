@@ -13,6 +13,7 @@ import pathlib
 
 import keras
 import numpy as np
+from argument_types import positive
 
 import keras_vaezoo as vz
 
@@ -43,7 +44,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dataset", default="fashion_mnist", choices=("mnist", "fashion_mnist"))
     parser.add_argument("--data-dir", help="folder with the data set's files")
-    parser.add_argument("--epochs", type=int, default=30)
+    parser.add_argument("--epochs", type=positive, default=30)
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--verbose", type=int, default=1, help="Keras's: 1 bars, 2 lines, 0 none")

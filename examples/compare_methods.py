@@ -16,6 +16,7 @@ import pathlib
 
 import keras
 import numpy as np
+from argument_types import positive
 from quickstart import REQUIRED
 
 import keras_vaezoo as vz
@@ -46,11 +47,16 @@ def arguments():
     add("--dataset", default="digits", help="a name that keras_vaezoo.datasets.load takes")
     add("--data-dir", help="folder with the data set's files")
     add("--architecture", default="auto", choices=vz.networks.architectures())
-    add("--latent-dim", type=int, default=10)
+    add("--latent-dim", type=positive, default=10)
     add("--likelihood", default="bernoulli", help="one for all, so that nats compare")
-    add("--epochs", type=int, default=20)
-    add("--batch-size", type=int, default=64)
-    add("--images", type=int, default=20_000, help="drawn from a larger set; a tenth is held out")
+    add("--epochs", type=positive, default=20)
+    add("--batch-size", type=positive, default=64)
+    add(
+        "--images",
+        type=positive,
+        default=20_000,
+        help="of a larger set; a tenth is held out",
+    )
     add("--verbose", type=int, default=1, help="Keras's: 1 bars, 2 lines, 0 none")
     add("--out", type=pathlib.Path, default=pathlib.Path("runs/compare_methods"))
     return parser, parser.parse_args()

@@ -10,6 +10,7 @@ import argparse
 import pathlib
 
 import keras
+from argument_types import positive
 
 import keras_vaezoo as vz
 
@@ -24,11 +25,11 @@ METRICS = {
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=3000, help="training steps of each model")
+    parser.add_argument("--steps", type=positive, default=3000, help="training steps of each model")
     parser.add_argument("--beta", type=float, default=4.0)
-    parser.add_argument("--latent-dim", type=int, default=10)
-    parser.add_argument("--images", type=int, default=10_000, help="fresh sprites to score on")
-    parser.add_argument("--samples", type=int, default=10, help="draws of z for the likelihood")
+    parser.add_argument("--latent-dim", type=positive, default=10)
+    parser.add_argument("--images", type=positive, default=10_000, help="fresh sprites to score on")
+    parser.add_argument("--samples", type=positive, default=10, help="draws of z of the likelihood")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("runs/disentanglement"))
     return parser.parse_args()

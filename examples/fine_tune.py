@@ -12,6 +12,7 @@ import pathlib
 
 import keras
 import numpy as np
+from argument_types import positive
 
 import keras_vaezoo as vz
 
@@ -22,10 +23,10 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("preset", help="a name in keras_vaezoo.presets(), or a preset's folder")
     parser.add_argument("folder", type=pathlib.Path, help="PNG or JPEG files of any size")
-    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--epochs", type=positive, default=5)
     parser.add_argument("--freeze", choices=("encoder", "decoder"), help="is left as it is")
     parser.add_argument("--learning-rate", type=float, default=1e-4)
-    parser.add_argument("--batch-size", type=int, default=64)
+    parser.add_argument("--batch-size", type=positive, default=64)
     parser.add_argument("--test-fraction", type=float, default=0.1, help="of images held out")
     parser.add_argument("--skip-broken", action="store_true", help="leave out unreadable files")
     parser.add_argument("--seed", type=int, default=0)
@@ -52,8 +53,11 @@ def split_images(folder, model, args):
 def main():
     args = arguments()
     keras.utils.set_random_seed(args.seed)
-    model = vz.from_preset(args.preset)
-    train, test = split_images(args.folder, model, args)
+    try:
+        model = vz.from_preset(args.preset)
+        train, test = split_images(args.folder, model, args)
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"fine_tune.py: error: {error}") from None
     print(f"{len(train)} training and {len(test)} held-out images, brought to {train.shape}")
     parts = (pathlib.Path(args.preset).name, args.folder.resolve().name, args.freeze)
     out = args.out / "_".join(part for part in parts if part)

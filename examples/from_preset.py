@@ -20,7 +20,10 @@ def main():
     args = parser.parse_args()
 
     print(vz.presets())
-    model = vz.from_preset(args.preset)
+    try:
+        model = vz.from_preset(args.preset)
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
     if args.folder is None:
         print("No folder given: samples of the model stand in for originals.")
         images = model.sample(10, seed=1)
@@ -28,7 +31,10 @@ def main():
         if len(model.input_shape) != 4:
             parser.error(f"{args.preset} is no model of images: leave the folder out.")
         height, width, channels = model.input_shape[1:]
-        data = vz.datasets.from_folder(args.folder, size=(height, width), channels=channels)
+        try:
+            data = vz.datasets.from_folder(args.folder, size=(height, width), channels=channels)
+        except (OSError, ValueError) as error:
+            parser.error(str(error))
         rows = np.linspace(0, len(data) - 1, min(10, len(data)))  # over all sub-folders
         images = data.images[rows.astype(int)]
 

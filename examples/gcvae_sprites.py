@@ -16,6 +16,7 @@ import pathlib
 import statistics
 
 import keras
+from argument_types import positive
 from gcvae_figures import draw_all
 from zoo_tables import PUBLISHED, against_published
 
@@ -129,17 +130,17 @@ def as_the_paper_counts(name, results):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--steps", type=positive, default=2000)
     parser.add_argument("--protocol", choices=("nats", "paper"), default="nats")
     parser.add_argument("--models", nargs="+", default=list(rows("nats")), choices=rows("nats"))
-    parser.add_argument("--latent-dims", type=int, nargs="+", default=[10])
+    parser.add_argument("--latent-dims", type=positive, nargs="+", default=[10])
     parser.add_argument("--architecture", default="burgess")
-    parser.add_argument("--scored", type=int, default=10_000, help="fresh sprites to score on")
+    parser.add_argument("--scored", type=positive, default=10_000, help="fresh sprites to score on")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--verbose", type=int, default=1, help="Keras's: 1 bars, 2 lines, 0 none")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("runs/gcvae_sprites"))
     args = parser.parse_args()
-    if args.steps < 1 or args.steps % min(EPOCH, args.steps):
+    if args.steps % min(EPOCH, args.steps):
         parser.error(f"--steps must be below {EPOCH} or a multiple of it. Received: {args.steps}")
     found = {
         dims: [experiment(dims, seed, args) for seed in args.seeds] for dims in args.latent_dims

@@ -1,6 +1,6 @@
 """GCVAE with and without its stopping criterion: epochs and scores at each stop and at the end.
 
-    python examples/stopping_study.py --epochs 600
+    python examples/stopping_study.py --epochs 300 --seeds 0 1 2
 
 Trains GCVAE-I, II and III on the paper's 737 sprites (12 steps an epoch). Two rules watch the same
 training without ending it: the paper's, and the one that StoppingCriterion recommends. Where a rule
@@ -8,10 +8,12 @@ fires, the model is scored. A finished model is not trained again.
 """
 
 import argparse
+import itertools
 import json
 import pathlib
 
 import keras
+from argument_types import positive
 from gcvae_sprites import CORRELATIONS, METRICS, rows
 from zoo_tables import as_markdown
 
@@ -43,7 +45,7 @@ class Watch(keras.callbacks.Callback):
         self.model.stop_training = False
 
 
-def study(name, few, fresh, args):
+def study(name, few, fresh, seed, args):
     """`{rule: epoch and scores}` of one model."""
 
     def scores(model):
@@ -51,10 +53,10 @@ def study(name, few, fresh, args):
         metrics = {metric: float(score.value) for metric, score in result.metrics.items()}
         return {"reconstruction": result.reconstruction, "kl": result.kl, **metrics}
 
-    keras.utils.set_random_seed(args.seed)
+    keras.utils.set_random_seed(seed)
     networks = vz.networks.autoencoder(few.shape, args.latent_dim, args.architecture)
     method, arguments = rows("nats")[f"GCVAE-{name}"]
-    model = method(*networks, seed=args.seed, **arguments)
+    model = method(*networks, seed=seed, **arguments)
     on_torch = keras.backend.backend() == "torch"
     model.compile(keras.optimizers.Adam(1e-3), steps_per_execution=1 if on_torch else 10)
     rules = {
@@ -64,45 +66,50 @@ def study(name, few, fresh, args):
         ),
     }
     watch = Watch(rules, scores)
-    batches = few.as_tf(64, seed=args.seed)
+    batches = few.as_tf(64, seed=seed)
     model.fit(batches, epochs=args.epochs, callbacks=[watch], verbose=args.verbose)
     return {**watch.found, "none": {"epoch": args.epochs, **scores(model)}}
 
 
+def studies(few, seed, args):
+    """`{model: {rule: epoch and scores}}` of one seed; finished models are read from a file."""
+    parts = (args.architecture, args.epochs, args.latent_dim, args.scored, seed)
+    path = args.out / f"results_{'_'.join(map(str, parts))}.json"
+    results = json.loads(path.read_text()) if path.exists() else {}
+    fresh = vz.datasets.load("sprites").sample(args.scored, seed=seed + 1)
+    for name in (name for name in args.models if name not in results):
+        print(f"\nGCVAE-{name}: {args.epochs} epochs, seed {seed}")
+        results[name] = study(name, few, fresh, seed, args)
+        path.write_text(json.dumps(results, indent=2))
+    return results
+
+
 def table(results, models):
     """A Markdown table: a row for each rule that fired, and one for the end."""
-    lines = [("model", "stopped by", "epoch", "R", "KL", *METRICS)]
+    lines = [("model", "seed", "stopped by", "epoch", "R", "KL", *METRICS)]
     lines.append(("---",) * len(lines[0]))
-    for name in models:
-        for rule, found in results[name].items():
+    for name, seed in itertools.product(models, results):
+        for rule, found in results[seed][name].items():
             nats = (f"{found[term]:.1f}" for term in ("reconstruction", "kl"))
             metrics = (f"{found[metric]:.3f}" for metric in METRICS)
-            lines.append((f"GCVAE-{name}", rule, str(found["epoch"]), *nats, *metrics))
+            lines.append((f"GCVAE-{name}", str(seed), rule, str(found["epoch"]), *nats, *metrics))
     return as_markdown(lines)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--epochs", type=int, default=600, help="of 12 steps")
+    parser.add_argument("--epochs", type=positive, default=300, help="of 12 steps")
     parser.add_argument("--models", nargs="+", default=list(CORRELATIONS), choices=CORRELATIONS)
-    parser.add_argument("--latent-dim", type=int, default=10)
+    parser.add_argument("--latent-dim", type=positive, default=10)
     parser.add_argument("--architecture", default="burgess")
-    parser.add_argument("--scored", type=int, default=10_000, help="fresh sprites to score on")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--scored", type=positive, default=10_000, help="fresh sprites to score on")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--verbose", type=int, default=1, help="Keras's: 1 bars, 2 lines, 0 none")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("runs/stopping_study"))
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    parts = (args.architecture, args.epochs, args.latent_dim, args.scored, args.seed)
-    settings = "_".join(map(str, parts))
-    path = args.out / f"results_{settings}.json"
-    results = json.loads(path.read_text()) if path.exists() else {}
     few = vz.datasets.load("sprites", split="gcvae")
-    fresh = vz.datasets.load("sprites").sample(args.scored, seed=args.seed + 1)
-    for name in (name for name in args.models if name not in results):
-        print(f"\nGCVAE-{name}: {args.epochs} epochs")
-        results[name] = study(name, few, fresh, args)
-        path.write_text(json.dumps(results, indent=2))
+    results = {seed: studies(few, seed, args) for seed in args.seeds}
     print(f"\n{table(results, args.models)}")
 
 

@@ -15,6 +15,7 @@ import pathlib
 import time
 
 import keras
+from argument_types import positive
 from preset_card import write_card
 
 import keras_vaezoo as vz
@@ -77,7 +78,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name", help="a folder of the zoo with a recipe.json")
     parser.add_argument("--data-dir", help="folder with the data set's files")
-    parser.add_argument("--epochs", type=int, help="instead of the recipe's epochs or steps")
+    parser.add_argument("--epochs", type=positive, help="instead of the recipe's epochs or steps")
     parser.add_argument("--zoo", type=pathlib.Path, default=ZOO, help="where the preset goes")
     parser.add_argument("--runs", type=pathlib.Path, default=pathlib.Path("runs/zoo"))
     parser.add_argument("--verify", action="store_true", help="only compute the scores again")
@@ -88,9 +89,8 @@ def main():
         return
     known = sorted(path.parent.name for path in ZOO.glob("*/recipe.json"))
     if args.name not in known:
-        parser.error(f"there is no recipe {args.name!r}. {did_you_mean(args.name, known, n=3)}")
-    if args.epochs is not None and args.epochs < 1:
-        parser.error(f"--epochs must be at least 1. Received: {args.epochs}")
+        hint = did_you_mean(args.name, known, n=3) or f"There are: {', '.join(known)}"
+        parser.error(f"there is no recipe {args.name!r}. {hint}")
     recipe = Recipe.read(ZOO / args.name / "recipe.json")
     if args.epochs:
         recipe = dataclasses.replace(recipe, epochs=args.epochs, steps=None)

@@ -115,18 +115,17 @@ def test_a_run_of_another_recipe_is_not_gone_on_with(example, tmp_path):
 def test_a_preset_to_train_is_named_rightly(run_example, capsys):
     for arguments, message in (
         (("vae_mnist2d",), "Did you mean 'vae_mnist_2d'"),
-        ((PRESET, "--epochs", 0), "--epochs must be at least 1"),
+        (("beta",), "There are: beta_vae_fashion_mnist_10d, "),
     ):
         with pytest.raises(SystemExit):
             run_example("train_preset", *arguments)
         assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("steps", [0, -1, 700])
-def test_steps_make_whole_epochs(run_example, tmp_path, capsys, steps):
+def test_steps_make_whole_epochs(run_example, tmp_path, capsys):
     with pytest.raises(SystemExit):
-        run_example("gcvae_sprites", "--steps", steps, "--out", tmp_path)
-    assert f"a multiple of it. Received: {steps}" in capsys.readouterr().err
+        run_example("gcvae_sprites", "--steps", 700, "--out", tmp_path)
+    assert "a multiple of it. Received: 700" in capsys.readouterr().err
     assert not os.listdir(tmp_path)
 
 
@@ -168,10 +167,44 @@ def test_gcvae_sprites_gives_mean_and_spread_over_seeds(example):
 
 def test_stopping_study(run_example, tmp_path, capsys):
     options = (*SMALL, "--models", "II", "--latent-dim", 2)
-    run_example("stopping_study", *options, "--epochs", 2, "--out", tmp_path)
-    results = json.loads((tmp_path / "results_mlp_2_2_2000_0.json").read_text())["II"]
-    assert results["none"]["epoch"] == 2 and 0 <= results["none"]["mig"] <= 1
-    assert "| GCVAE-II | none | 2 |" in capsys.readouterr().out
+    run_example("stopping_study", *options, "--epochs", 2, "--seeds", 0, 1, "--out", tmp_path)
+    files = [tmp_path / f"results_mlp_2_2_2000_{seed}.json" for seed in (0, 1)]
+    first, second = (json.loads(file.read_text())["II"]["none"] for file in files)
+    assert first["epoch"] == 2 and 0 <= first["mig"] <= 1
+    assert first["kl"] != second["kl"]
+    printed = capsys.readouterr().out
+    for seed, found in enumerate((first, second)):
+        assert f"| GCVAE-II | {seed} | none | 2 | {found['reconstruction']:.1f} |" in printed
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "1.5"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("stopping_study", "--epochs"),
+        ("gcvae_sprites", "--latent-dims"),
+        ("compare_methods", "--images"),
+        ("train_preset", PRESET, "--epochs"),
+        ("fine_tune", PRESET, ".", "--batch-size"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_counts_are_whole_numbers_from_1(run_example, capsys, command, number):
+    with pytest.raises(SystemExit):
+        run_example(*command, number)
+    wanted = f"argument {command[-1]}: must be a whole number from 1. Received: {number!r}"
+    assert wanted in capsys.readouterr().err
+
+
+def test_a_wrong_preset_or_folder_is_answered_without_a_traceback(run_example, tmp_path, capsys):
+    for name in ("from_preset", "fine_tune"):
+        for arguments, message in (
+            (("vae_fashion_mnist2d", tmp_path), "vae_fashion_mnist_2d"),
+            ((PRESET, tmp_path / "nothing"), "nothing"),
+        ):
+            with pytest.raises(SystemExit) as stopped:
+                run_example(name, *arguments, "--out", tmp_path / "out")
+            assert message in str(stopped.value) + capsys.readouterr().err
 
 
 def test_each_rule_notes_its_own_epoch(example):
