@@ -51,12 +51,7 @@ def arguments():
     add("--likelihood", default="bernoulli", help="one for all, so that nats compare")
     add("--epochs", type=positive, default=20)
     add("--batch-size", type=positive, default=64)
-    add(
-        "--images",
-        type=positive,
-        default=20_000,
-        help="of a larger set; a tenth is held out",
-    )
+    add("--images", type=positive, default=20_000, help="of a larger set; a tenth is held out")
     add("--verbose", type=int, default=1, help="Keras's: 1 bars, 2 lines, 0 none")
     add("--out", type=pathlib.Path, default=pathlib.Path("runs/compare_methods"))
     return parser, parser.parse_args()
