@@ -124,7 +124,10 @@ def table(summary):
 
 def main():
     parser, args = arguments()
-    data = vz.datasets.load(args.dataset, data_dir=args.data_dir)
+    try:
+        data = vz.datasets.load(args.dataset, data_dir=args.data_dir)
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
     rows = np.random.default_rng(0).permutation(len(data))[: args.images]
     train, test = data.take(np.sort(rows)).split(test_fraction=0.1)
     for text in args.methods:

@@ -85,7 +85,10 @@ def main():
     parser.add_argument("--verbose", type=int, default=1)
     args = parser.parse_args()
     if args.verify:
-        print(vz.zoo.verify(args.name, args.data_dir, verbose=args.verbose))
+        try:
+            print(vz.zoo.verify(args.name, args.data_dir, verbose=args.verbose))
+        except (OSError, ValueError) as error:
+            parser.error(str(error))
         return
     known = sorted(path.parent.name for path in ZOO.glob("*/recipe.json"))
     if args.name not in known:

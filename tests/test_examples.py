@@ -116,6 +116,7 @@ def test_a_preset_to_train_is_named_rightly(run_example, capsys):
     for arguments, message in (
         (("vae_mnist2d",), "Did you mean 'vae_mnist_2d'"),
         (("beta",), "There are: beta_vae_fashion_mnist_10d, "),
+        (("vae_mnist2d", "--verify"), "There is no preset 'vae_mnist2d'"),
     ):
         with pytest.raises(SystemExit):
             run_example("train_preset", *arguments)
@@ -194,6 +195,12 @@ def test_counts_are_whole_numbers_from_1(run_example, capsys, command, number):
         run_example(*command, number)
     wanted = f"argument {command[-1]}: must be a whole number from 1. Received: {number!r}"
     assert wanted in capsys.readouterr().err
+
+
+def test_an_unknown_data_set_is_answered_without_a_traceback(run_example, capsys):
+    with pytest.raises(SystemExit):
+        run_example("compare_methods", "--dataset", "nope")
+    assert "Valid names: celeb_a, digits" in capsys.readouterr().err
 
 
 def test_a_wrong_preset_or_folder_is_answered_without_a_traceback(run_example, tmp_path, capsys):
