@@ -2,6 +2,7 @@
 
     python examples/train_preset.py vae_fashion_mnist_2d            # into zoo_weights/
     python examples/train_preset.py vae_fashion_mnist_2d --epochs 1 --zoo runs/zoo
+    python examples/train_preset.py vae_fashion_mnist_2d --seed 1 --zoo runs/seed_1
     python examples/train_preset.py vae_fashion_mnist_2d --verify   # are the stored scores right?
 
 A stopped run goes on where it was: its state lies in runs/zoo.
@@ -79,6 +80,7 @@ def main():
     parser.add_argument("name", help="a folder of the zoo with a recipe.json")
     parser.add_argument("--data-dir", help="folder with the data set's files")
     parser.add_argument("--epochs", type=positive, help="instead of the recipe's epochs or steps")
+    parser.add_argument("--seed", type=int, help="instead of the recipe's seed")
     parser.add_argument("--zoo", type=pathlib.Path, default=ZOO, help="where the preset goes")
     parser.add_argument("--runs", type=pathlib.Path, default=pathlib.Path("runs/zoo"))
     parser.add_argument("--verify", action="store_true", help="only compute the scores again")
@@ -97,10 +99,13 @@ def main():
     recipe = Recipe.read(ZOO / args.name / "recipe.json")
     if args.epochs:
         recipe = dataclasses.replace(recipe, epochs=args.epochs, steps=None)
+    if args.seed is not None:
+        recipe = dataclasses.replace(recipe, seed=args.seed)
     if recipe.steps and recipe.steps % min(EPOCH, recipe.steps):
         parser.error(f"a recipe's steps must be below {EPOCH} or a multiple of it: {recipe.steps}")
     data = recipe.load("train", args.data_dir)
-    run = args.runs / f"{args.name}_{recipe.epochs or recipe.steps}"
+    named = f"{args.name}_{recipe.epochs or recipe.steps}"
+    run = args.runs / (named if args.seed is None else f"{named}_seed_{args.seed}")
     run.mkdir(parents=True, exist_ok=True)
     check_same_recipe(recipe, run / "recipe.json")
     model, seconds = trained(recipe, data, run, args.verbose)

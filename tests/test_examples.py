@@ -112,6 +112,29 @@ def test_a_run_of_another_recipe_is_not_gone_on_with(example, tmp_path):
         check(dataclasses.replace(recipe, seed=7), tmp_path / "recipe.json")
 
 
+def test_train_preset_with_another_seed(example, run_example, monkeypatch, tmp_path):
+    digits = {"dataset": "digits", "split": "all"}
+    recipe = {"method": "VAE", "architecture": "mlp", "latent_dim": 2, "train": digits}
+    recipe |= {"test": {**digits, "sample": 100}, "optimizer": {"class_name": "Adam", "config": {}}}
+    recipe |= {"batch_size": 256, "epochs": 2, "score": {"samples": 1}}
+    (tmp_path / "zoo" / "small").mkdir(parents=True)
+    (tmp_path / "zoo" / "small" / "recipe.json").write_text(json.dumps(recipe))
+    monkeypatch.setattr(example("train_preset"), "ZOO", tmp_path / "zoo")
+    common = ("small", "--epochs", 1, "--verbose", 0, "--runs", tmp_path / "runs")
+    elbos = set()
+    for seed in (0, 3, 3):
+        run_example("train_preset", *common, "--seed", seed, "--zoo", tmp_path / f"seed_{seed}")
+        metadata = json.loads((tmp_path / f"seed_{seed}/small/metadata.json").read_text())
+        assert metadata["recipe"]["seed"] == seed and metadata["recipe"]["epochs"] == 1
+        elbos.add(metadata["scores"]["elbo"])
+        assert vz.from_preset(tmp_path / f"seed_{seed}/small").latent_dim == 2
+    assert len(elbos) == 2
+    assert {path.name for path in (tmp_path / "runs").iterdir()} == {
+        "small_1_seed_0",
+        "small_1_seed_3",
+    }
+
+
 def test_a_preset_to_train_is_named_rightly(run_example, capsys):
     for arguments, message in (
         (("vae_mnist2d",), "Did you mean 'vae_mnist_2d'"),
