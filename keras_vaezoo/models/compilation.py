@@ -109,6 +109,7 @@ class CompilationMixin:
 
     def evaluate(self, x=None, y=None, *args, sample_weight=None, **kwargs):
         """Keras's `evaluate`: the loss and every term on fixed noise, with no state changed."""
+        self.loss_coefficients.holders = {}  # callbacks of a fit that failed, or of an evaluation
         # fit() passes no data of its own here when it evaluates a cached dataset.
         if x is not None and not kwargs.get("_use_cached_eval_dataset"):
             y, sample_weight = self._checked(x, y, sample_weight)
@@ -116,6 +117,7 @@ class CompilationMixin:
 
     def predict(self, x, *args, **kwargs):
         """Keras's `predict`: the mean of p(x|z) at the posterior mean."""
+        self.loss_coefficients.holders = {}
         if hasattr(x, "dtype") and hasattr(x, "shape"):
             checks.check_batch(x, self.input_shape[1:])
         return super().predict(x, *args, **kwargs)

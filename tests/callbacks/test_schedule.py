@@ -97,3 +97,11 @@ def test_refused_before_training_where_it_cannot_set(schedule):
     with pytest.raises(ValueError, match=r"coefficient 'kl': a controller.*release\('kl'\)"):
         fit(model, CoefficientSchedule("kl", schedule))
     assert int(keras.ops.convert_to_numpy(model.loss_coefficients.step)) == 0
+
+
+def test_an_evaluation_with_the_callback_holds_nothing():
+    model = compiled(build("VAE"))
+    for _ in range(2):
+        schedule = CoefficientSchedule("kl", Schedule("linear", 0.0, 1.0, length=6))
+        model.evaluate(images(), verbose=0, callbacks=[schedule])
+        model.predict(images(), verbose=0, callbacks=[schedule])
