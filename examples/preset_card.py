@@ -20,7 +20,8 @@ new = model.sample(16, seed=0)
 
 ## Scores
 
-On {examples:,} test examples ({test}); nats, mean and standard error.
+On {examples:,} test examples ({test}); nats, mean ± standard error. Behind a
+metric's value ± gives the standard deviation over smaller samples (`metadata.json`).
 `keras_vaezoo.zoo.verify("{name}")` computes them again.
 
 {scores}
@@ -67,7 +68,7 @@ def _drawn(directory, model, test, log):
     if model.latent_dim == 2:
         figures["Posteriors of 500 test examples; ellipses of 64, the prior dashed"] = (
             "embedding",
-            vz.plots.embedding(model, images, _names(test)[:500]),
+            vz.plots.embedding(model, images, _names(test, len(images))),
         )
     if test.factors is not None and len(test.shape) == 3:
         figures["What the most informative latent dimensions change in one example"] = (
@@ -84,9 +85,12 @@ def _drawn(directory, model, test, log):
         yield f"![{caption}]({name}.png)"
 
 
-def _names(test):
-    """The names of the labels, or the labels themselves where they have none."""
-    return test.labels if test.label_names is None else np.array(test.label_names)[test.labels]
+def _names(test, n):
+    """The first names of the labels, or labels where they have no names; `None` without labels."""
+    if test.labels is None:
+        return None
+    labels = test.labels[:n]
+    return labels if test.label_names is None else np.array(test.label_names)[labels]
 
 
 def _scores(metadata):

@@ -353,3 +353,11 @@ def test_sprites_stand_in_for_missing_files(example, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_example_imports_and_says_how_it_is_run(name, example):
     assert f"python examples/{name}.py" in example(name).__doc__
+
+
+def test_a_card_of_data_without_labels(example, tmp_path):
+    sprites = vz.datasets.load("sprites").sample(20, seed=0)
+    model = vz.VAE(*vz.networks.autoencoder(sprites.shape, 2, "mlp"))
+    drawn = list(example("preset_card")._drawn(tmp_path, model, sprites, None))
+    assert sprites.labels is None and any("embedding.png" in line for line in drawn)
+    assert (tmp_path / "embedding.png").exists()

@@ -19,8 +19,9 @@ class StoppingCriterion(keras.callbacks.Callback):
     seen strictly inside its limits.
 
     At a dozen steps an epoch, beta moves by some 3e-3 from epoch to epoch for as long as it is
-    controlled: then the criterion is met by chance. `patience=5, smoothing=0.9` is safer. After
-    a resumed run the criterion starts anew.
+    controlled: then the criterion is met by chance. `patience=5, smoothing=0.9` is not met by
+    chance, nor at all in 300 such epochs: widen the tolerances with it. After a resumed run the
+    criterion starts anew.
 
     Args:
         alpha_tolerance: Bound on the change of alpha; `None` watches beta alone. Default 1e-5.

@@ -39,8 +39,9 @@ class GCVAE(BaseVAE):
 
     Where the set points cannot all be met, the KL divergence wins: the reconstruction stays above
     10 nats and alpha rests at 0, beta holds its set point within 3% after some 2,500 steps, and
-    gamma moves by hundredths. After the controllers, alpha is limited to 0.99 - beta (beta to
-    0.99 - alpha where alone beta is controlled): the reconstruction never loses all its weight.
+    gamma moves by hundredths or tenths. After the controllers, alpha is limited to 0.99 - beta
+    (beta to 0.99 - alpha where alone beta is controlled): the reconstruction never loses all its
+    weight.
     D is a statistic of the batch, which ignores sample weights; the kernel form is large in
     batches of no more than d images.
 
